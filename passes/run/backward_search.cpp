@@ -32,7 +32,8 @@ bool BackwardSearch::find(const Access &first, bool queued, std::vector<SyncPoin
   }
 }
 
-/// A launch of a rank begins when all its blocks have ended the one before.
+/// True if `first` is known to be over: a later phase of its block is known to have begun, or a later launch of its
+/// rank. A launch of a rank begins after all blocks of the rank have ended the launch before.
 bool BackwardSearch::isOver(const Access &first, std::vector<SyncPoint> &points) const {
   if (const Reached own = reached(first.at.block); own.begin > first.at.phase) {
     points.push_back(phases_.boundAfter(first.at.block, first.at.phase, steps_[own.step].at.phase));
@@ -74,7 +75,7 @@ bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked
   return false;
 }
 
-/// True if a flush after `put` has come before what is known of its block: its source is free.
+/// True if a flush after `put` is known to be over. Then the source of the put may be reused.
 bool BackwardSearch::flushed(const Access &put, const Reached &reached, std::vector<SyncPoint> &points) const {
   const std::uint32_t block = put.at.block;
   for (const Flushed &f : record_.flushes[block]) {
@@ -129,7 +130,8 @@ void BackwardSearch::reach(const Moment &at, std::uint32_t parent, SyncPoint a, 
   addTurn({.time = phases_.lastHeardAt(at.block, begin), .step = reached.step});
 }
 
-/// Its members are looked at when a question goes so far back; what they show of their rank, one of them shows.
+/// Visits one member of the meeting now, which shows how many launches the rank has begun. The other members are
+/// visited when a question goes back to the time of the meeting.
 void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, SyncPoint a, SyncPoint b) {
   if (meetings_[number] == run_)
     return;
@@ -140,7 +142,8 @@ void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, SyncPoi
       {.time = record_.begun[member.block][member.phase], .step = addStep(member, parent, a, b), .meeting = number});
 }
 
-/// `message` has been taken; `bound` parts that from what is known.
+/// Notes that message `number` is known to be received. `bound`: the sync point between the receipt and the phase that
+/// knows of it.
 void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint32_t parent, SyncPoint bound) {
   const Message &m = record_.messages[number];
   if (phases_.isDropped(m.point))
@@ -153,8 +156,8 @@ void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint3
       meeting(m.begin, parent, m.point, bound);
     return;
   }
-  // The sender and the sending thread received their knowledge in this phase or before. It is visited together with the
-  // block.
+  // A later phase of the sender is already reached. Everything that the message contains was received before that phase
+  // began, and is visited with the sender's block.
   if (reached(m.from.block).begin > m.from.phase || begunBelow(m.from.block) > m.from.phase)
     return;
   reach(m.from, parent, m.point, bound);
@@ -163,7 +166,7 @@ void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint3
   messages_[number] = run_;
 }
 
-/// A thread's last wait leads to those before it.
+/// Visits the receipts of one thread, from the last one back to the first one in the merged phases.
 void BackwardSearch::heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent) {
   const std::uint32_t begin = phases_.beginOf(at);
   while (heard != 0) {
@@ -210,7 +213,7 @@ void BackwardSearch::explore(Turn turn, std::uint32_t leastTime) {
   exploreReceipts(turn, leastTime);
 }
 
-/// Explores the knowledge that a thread had in addition to its block when it sent a message.
+/// Visits the knowledge that a message carries in addition to that of the sender's block.
 void BackwardSearch::exploreMessage(const Turn &turn) {
   const Message &m = record_.messages[turn.message];
   heardAt(m.from, m.heard, turn.step);
@@ -223,7 +226,8 @@ void BackwardSearch::exploreMeeting(const Turn &turn) {
     reach(member, step.parent, step.points[0], step.points[1]);
 }
 
-/// As far back as the question asks, though others may be later: that costs less than taking turns receipt by receipt.
+/// Visits receipts back to `leastTime` in one go, even if other turns are later. Taking turns after each receipt would
+/// cost more.
 void BackwardSearch::exploreReceipts(Turn turn, std::uint32_t leastTime) {
   const Moment at = steps_[turn.step].at;
   const auto &receipts = record_.receipts[at.block];

@@ -1,4 +1,4 @@
-// Finds the predecessors of a moment in a recorded run, and the sync points that order them.
+// Searches back from a moment in a recorded run for earlier accesses, and for the sync points that order them.
 #pragma once
 
 #include "passes/run/recorded_phases.h"
@@ -11,18 +11,18 @@ namespace mscclc::passes::prune {
 
 /// Walks back from moments, from later times to earlier ones, only as far as a question needs. The next question first
 /// looks at the earlier results, and then continues from there. Something is *known* at a moment if it happens before
-/// the moment by the sync that is not dropped.
+/// the moment by sync that is not dropped.
 ///
 /// Lemma. All questions between two restarts together visit each receipt, meeting and message once. The reason is that
 /// a block is visited again only from the phase of its earlier visit on, and the knowledge about it only grows.
 ///
-/// Lemma. A question need not go back beyond the time when the phase of its access ends. The access is known to be over
+/// Lemma. A question need not go back beyond the end of the phase that makes its access. The access is known to be over
 /// by a later phase of its block, or by a later launch of its rank, and both begin no earlier. Messages from before
 /// that time only carry earlier knowledge. A port's put is the exception: a wait can show that the put is over while
 /// its phase is still in progress.
 ///
 /// A message carries the knowledge with which the sending phase began, and the knowledge from the sending thread's own
-/// waits. The receiving block has it from its next phase on.
+/// waits. The receiving block has this knowledge from its next phase on.
 class BackwardSearch {
 public:
   BackwardSearch(const RunRecord &record, const RecordedPhases &phases);
@@ -33,9 +33,10 @@ public:
 
   /// Declares that `at` is known to have begun.
   void reach(const Moment &at) { reach(at, none, none, none); }
-  /// Declares the waits of a thread as known, in all phases merged with the phase of `at`. `heard`: as in Access.
+  /// Declares that the waits of a thread are known, in all phases that are merged with the phase of `at`. `heard`: see
+  /// Access::heard.
   void heardAt(const Moment &at, std::uint32_t heard) { heardAt(at, heard, none); }
-  /// It is known that these of RunRecord::taken were taken.
+  /// Declares that `count` entries of RunRecord::taken, from `first` on, are known to be taken.
   void takenWith(std::uint32_t first, std::uint32_t count) { takenWith(first, count, none); }
 
   /// True if `first` is known to be over. Adds the points that order it to `points`. `queued`: for a put, it is
@@ -44,11 +45,11 @@ public:
 
 private:
   struct Step {
-    Moment at; ///< all phases of the block before that of `at` are over
+    Moment at; ///< the block's phases before the phase of `at` are over
     std::uint32_t parent = none;
-    SyncPoint points[2] = {none, none}; ///< the points by which it is known
+    SyncPoint points[2] = {none, none}; ///< the sync points by which this is known
   };
-  /// The phases of a block before `begin` are over. Everything up to `explored` was visited.
+  /// The part of a block that is reached. Phases before `begin` are over. Knowledge up to phase `explored` was visited.
   struct Reached {
     std::uint32_t run = 0, begin = 0, explored = 0, step = none;
   };
@@ -75,7 +76,7 @@ private:
   std::uint32_t addStep(const Moment &at, std::uint32_t parent, SyncPoint a, SyncPoint b);
   void addTurn(const Turn &turn);
   Reached reached(std::uint32_t block) const;
-  /// Returns the phase up to which the walks below have reached `block`.
+  /// Returns the phase up to which the searches below this one have reached `block`.
   std::uint32_t begunBelow(std::uint32_t block) const {
     std::uint32_t begin = 0;
     for (const BackwardSearch *walk = below_; walk; walk = walk->below_)
@@ -100,9 +101,9 @@ private:
   const RecordedPhases &phases_;
   const BackwardSearch *below_ = nullptr;
   Relation relation_ = Relation::HappensBefore;
-  std::uint32_t run_ = 0; ///< number of the current run since the last restart; marks its results
+  std::uint32_t run_ = 0; ///< number of restarts; marks the results since the last one
   std::vector<Step> steps_;
-  std::vector<Turn> turns_; ///< a heap: the latest is first
+  std::vector<Turn> turns_; ///< a heap; the turn with the latest time is first
   std::vector<Reached> blocks_;
   std::vector<Begun> ranks_;
   std::vector<std::uint32_t> meetings_; ///< [meeting]: the last run that reached it

@@ -24,7 +24,7 @@ void CellChecks::write(const Operand &operand, const JudgedAccess &access) {
   if (!isFirst && !operand.packet)
     return;
   const Cells kept = cellsOf(operand), all = CellChecks::cellsOf(operand);
-  const auto [first, end] = operand.packet ? all : kept; // each packet is waited for
+  const auto [first, end] = operand.packet ? all : kept; // blocks wait for every packet, even if it is not kept
   for (auto cell = static_cast<CellId>(first); cell < end; ++cell) {
     const std::uint32_t unit = cell - operand.first;
     if (operand.packet && data_.slots().isThere(cell)) {
@@ -64,7 +64,7 @@ void CellChecks::compareRead(CellId cell, const JudgedAccess &access) {
 }
 
 void CellChecks::compareWrite(CellId cell, const JudgedAccess &access, bool packet) {
-  // A packet that has arrived needs no order after its write, but only after its readers.
+  // If the earlier packet has arrived, the new one needs no order after its write, but only after its readers.
   if (const Epoch &write = memory_[cell].write; write.exists() && !(packet && memory_.packetArrived(cell)))
     compare(cell, write, true, access, true);
   memory_.forReads(memory_[cell], [&](const Epoch &reader) { compare(cell, reader, false, access, true); });
@@ -101,9 +101,10 @@ void CellChecks::readByUser(std::uint32_t rank, const JudgedAccess &access) {
     clearPackets(rank, access);
 }
 
-/// A rank clears the Lamport packets of a launch in the next one. So they have arrived before, and the end of that
-/// launch comes before the part of scratch is used again, in the next launch but one after it. In a steady state this
-/// is the end of the launch that packets of the next launch but one are compared with.
+/// Checks that the Lamport packets of the first launch have arrived, as if the rank cleared them at the end of that
+/// launch. In fact a rank clears the packets of launch n in launch n + 1, and uses the same part of scratch again in
+/// launch n + 3. So the end of launch n + 1 comes before the new packets. In a steady state this is the same as here,
+/// where the packets of the third launch are compared with the end of the first one.
 void CellChecks::clearPackets(std::uint32_t rank, const JudgedAccess &access) {
   const CellRange packets = memory_.packetsOf(rank);
   const auto [first, end] = cellsOf({.rank = rank,

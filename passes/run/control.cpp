@@ -128,7 +128,7 @@ bool Control::execute(std::uint32_t b, const ir::Op &op) {
       events_.flushes(b, op);
     return true;
   case ir::OpStep::Loop:
-    break; // run() handles its begin and end
+    break; // run() handles the begin and the end of a pipeline
   }
   throw ir::InternalError("an operation that no block can do: " + std::string(ir::toString(op.kind)));
 }
@@ -165,7 +165,7 @@ bool Control::takeAll(std::uint32_t b, const ir::Op &op) {
 bool Control::barrier(std::uint32_t b, const ir::Op &op) {
   BlockState &s = blocks_[b];
   const std::uint32_t number = index_.barrierOf(s.rank, op.imm);
-  if (s.waiting.kind == Waiting::Barrier) // the last block has released this one
+  if (s.waiting.kind == Waiting::Barrier) // the last block to arrive has released this one
     return true;
   s.waiting = {Waiting::Barrier, number};
   const std::span<const std::uint32_t> met = meetings_.met(number, meetings_.arrive(number, b));

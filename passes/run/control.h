@@ -1,4 +1,4 @@
-// The control of a run: which block runs when.
+// The control of a run: decides when each block runs.
 //
 // Each block runs until it has to wait, launch after launch. It goes on when a message comes, or when the other blocks
 // come to the barrier. The order in which blocks take turns does not matter: see verify.h. The user of Control defines
@@ -19,13 +19,13 @@ struct Waiting {
   std::uint32_t id = 0; ///< the waiting end of a channel, the semaphore, the barrier, or the cell
 };
 
-/// Receives the events of a run in their order, and does the work that is not control. Blocks have their numbers of
+/// Receives the events of a run in their order, and does the work that is not control. Blocks are numbered as in
 /// ProgramIndex.
 class ControlEvents {
 public:
   virtual ~ControlEvents() = default;
 
-  /// The threads of `block` have met.
+  /// The threads of `block` have met at a block-wide sync.
   virtual void endsPhase(std::uint32_t block) = 0;
   /// `blocks` meet at a barrier, each at its current operation. Their phases end.
   virtual void meet(std::span<const std::uint32_t> blocks) = 0;
@@ -57,39 +57,39 @@ class Control {
 public:
   Control(const ProgramIndex &index, const Geometry &geometry, ControlEvents &events);
 
-  /// Sets the most blocks of each rank that have begun but not ended. Blocks begin in the order of their numbers, and
-  /// the next one begins when one ends.
+  /// Limits the number of blocks of each rank that have begun but not ended. Blocks begin in the order of their
+  /// numbers, and the next one begins when one ends.
   void holdAtOnce(std::uint64_t blocks) { heldAtOnce_ = blocks; }
-  /// Blocks all waits on this queue for ever.
+  /// Lets all waits on `queue` last for ever.
   void hold(std::uint32_t queue) { isHeld_[queue] = true; }
   /// Ends the run when the running block has to wait, as if all blocks were stuck.
   void stop() { isStopped_ = true; }
 
-  /// Does the user's part before and after a launch. endLaunch() counts the launch.
+  /// Makes the user's accesses before and after a launch. endLaunch() also goes on to the next launch.
   void beginLaunch();
   void endLaunch();
   /// Runs one launch of every rank to its end. Returns false if blocks are stuck. Then waiting() shows their waits.
   bool runLaunch();
-  /// After a launch got stuck: begins the blocks that have not begun, and continues.
+  /// Continues a launch that got stuck: begins all blocks that have not begun.
   bool runTheRest();
 
-  std::uint32_t launch() const { return launch_; } ///< counted from 0
+  std::uint32_t launch() const { return launch_; } ///< number of the current launch, from 0 on
   /// Returns the number of blocks of `rank` that have begun in this launch.
   std::uint32_t begun(std::uint32_t rank) const { return begun_[rank]; }
   const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
   const ir::BlockCursor &at(std::uint32_t block) const { return blocks_[block].at; }
-  /// Returns the data of the current iteration of the pipeline around `block`; null outside of pipelines.
+  /// Returns the current iteration of the pipeline around `block`; null outside of pipelines.
   const LoopSlice *slice(std::uint32_t block) const {
     return blocks_[block].at.inLoop() ? &blocks_[block].slice : nullptr;
   }
   bool finished(std::uint32_t block) const { return blocks_[block].at.atEnd(*blocks_[block].code); }
 
-  /// Returns the rest of the initial value of a semaphore's queue.
+  /// Returns how much of the initial value is left in a semaphore's queue.
   std::uint32_t initial(std::uint32_t queue) const { return queues_.initial(queue); }
   /// Returns the number of parts of the current operation of `block` that are complete, so that it need not wait for
   /// them again.
   std::uint32_t &step(std::uint32_t block) { return blocks_[block].step; }
-  /// Makes `block` wait, behind those in the list that begins with `waiters`.
+  /// Makes `block` wait. It is put behind the blocks of the list that begins with `waiters`.
   void wait(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
   /// Lets all blocks in the list continue.
   void wake(std::uint32_t &waiters);
@@ -99,7 +99,7 @@ private:
     const ir::ThreadBlock *code = nullptr;
     std::uint32_t rank = 0;
     ir::BlockCursor at;
-    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that have arrived
+    std::uint32_t step = 0; ///< number of ids that a wait has taken, or of sources that have arrived
     std::uint32_t nextWaiter = none;
     bool entered = false; ///< the operation's entry work is done
     Waiting waiting;
@@ -124,7 +124,7 @@ private:
   ir::CreditQueues<Credit> queues_;
   std::vector<std::uint32_t> waiters_;          ///< [queue]: the first waiting block; others follow by nextWaiter
   std::vector<bool> isHeld_;                    ///< [queue]
-  ir::BarrierArrivals<std::uint32_t> meetings_; ///< meetings of blocks
+  ir::BarrierArrivals<std::uint32_t> meetings_; ///< meetings of blocks at barriers
   std::uint64_t heldAtOnce_ = none;
   std::vector<std::uint32_t> begun_; ///< [rank]
   std::vector<std::uint32_t> ready_;

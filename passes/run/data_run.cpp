@@ -18,7 +18,7 @@ void DataRun::addOperand(std::uint32_t b, const ir::Op &op, std::uint32_t operan
 }
 
 bool DataRun::packetsArrived(std::uint32_t b, const ir::Op &op) {
-  for (std::uint32_t &s = control_.step(b); s < op.numSrcs; ++s) { // arrived sources stay arrived
+  for (std::uint32_t &s = control_.step(b); s < op.numSrcs; ++s) { // continues after the sources that have arrived
     if (ir::formOfSource(op, s) != ir::DataForm::Packet)
       continue;
     step_.sources.clear();
@@ -88,7 +88,7 @@ void DataRun::takePackets() {
     }
 }
 
-/// Puts all destinations: thread i does the i-th.
+/// Makes all puts of the operation. Thread i puts to destination i.
 void DataRun::putAll() {
   const auto ids = index_.ops(step_.block).idsOf(*step_.op);
   for (std::uint32_t i = 0; i < step_.destinations.size(); ++i) {
@@ -98,7 +98,7 @@ void DataRun::putAll() {
   }
 }
 
-/// A thread that writes an element has taken the packets of that element, and no others.
+/// Writes a destination. A thread has taken only the packets of the elements that it writes.
 void DataRun::writeComputed(const Operand &to) {
   if (!step_.isMixed)
     return events_.writes(step_, to, 0, step_.taken);

@@ -42,7 +42,7 @@ struct DataStep {
   const ir::Op *op = nullptr;
   std::vector<Operand> sources, destinations;
   bool takesPackets = false;
-  std::vector<std::uint32_t> taken; ///< messages of the packets that it takes; adjacent equal ones count once
+  std::vector<std::uint32_t> taken; ///< messages of the packets that it takes; equal neighbours count once
   bool isMixed = false;             ///< packets of one source come from several messages
 };
 
@@ -55,8 +55,8 @@ public:
   virtual void reads(const DataStep &step, const Operand &source) = 0;
   /// All sources of a reduction, or of a hook's function, were read.
   virtual void computes(const DataStep & /*step*/) {}
-  /// Writes a part of a destination, which begins at its unit `unit`. `taken`: the messages of the packets from which
-  /// it is computed. These are the messages of the whole step, unless the step is mixed.
+  /// A part of a destination is written. The part begins at the destination's unit `unit`. `taken`: the messages of the
+  /// packets from which the part is computed. These are the messages of the whole step, unless the step is mixed.
   virtual void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
                       std::span<const std::uint32_t> taken) = 0;
   /// Thread `thread` puts through port channel `channel`.

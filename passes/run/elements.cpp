@@ -26,8 +26,8 @@ Elements::Share Elements::shareOf(std::uint32_t b, const Operand &operand, std::
   const ir::Op &op = code.ops[operand.op];
   const ir::Chunk &chunk = code.chunks[operand.ref];
   const std::uint32_t loop = loopOf(b, operand.op);
-  const bool inLoop = loop != none && loop == header; // after the end of a pipeline, its header distinguishes the share
-  // For a multicast, the element is the same on all ranks, so the own rank's is used.
+  const bool inLoop = loop != none && loop == header; // after a pipeline has ended, Share::loop is enough
+  // A multicast accesses the same element on all ranks, so the element of the own rank is used.
   const ir::MemoryPiece piece = ir::pieceOf(index_.program, index_.rankOf(b), op, operand.ref - op.firstChunk, chunk);
   const UnitSpan span = geometry_.span(chunk, op, inLoop ? slice : nullptr, piece.inScratch());
   const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
@@ -38,7 +38,7 @@ bool Elements::sameThread(std::uint32_t b, const Operand &before, const Operand 
                           const LoopSlice *slice) const {
   if (before.ref == now.ref)
     return true;
-  if (before.op == now.op) // in one operation, both ranges begin at the same place
+  if (before.op == now.op) // in one operation, equal beginnings are enough
     return shareOf(b, before, header, slice).first == shareOf(b, now, header, slice).first;
   return byWords(b, before, now) && shareOf(b, before, header, slice) == shareOf(b, now, header, slice);
 }
@@ -50,7 +50,7 @@ bool Elements::sameShares(std::uint32_t b, const Operand &before, const Operand 
   return byWords(b, before, now) && first == second;
 }
 
-/// True if both operations divide their elements by words, in the same way if the operands have the same length.
+/// True if both operations divide their elements into words. Then operands of equal length are divided in the same way.
 bool Elements::byWords(std::uint32_t b, const Operand &before, const Operand &now) const {
   const ir::ThreadBlock &code = index_.ops(b);
   const auto bySwitch = [&](const Operand &o) { return code.chunks[o.ref].space == ir::ChunkSpace::Switch; };

@@ -5,7 +5,7 @@
 
 namespace mscclc::passes::proof {
 
-/// The threads of a block divide a data operation by elements, one after the other, and do operations in the block's
+/// The threads of a block take the elements of a data operation in turn. Each thread does its operations in the block's
 /// order. So two accesses of an element by the same thread need no sync between them. Example with 2 threads: a copy of
 /// 4 words gives words 0 and 2 to thread 0. A second copy from there, of the same length, also gives words 0 and 2 to
 /// thread 0, so it needs no sync. If it begins at word 1, thread 0 would read word 1, which thread 1 has written.
@@ -20,13 +20,13 @@ public:
   };
 
   /// True if one thread makes both accesses of a cell: first by operand `before`, then by operand `now` of block `b`.
-  /// It is false for two operations if only one of them uses a multicast address. `now` belongs to the current
+  /// Accesses by two operations do not count if only one of them uses a multicast address. `now` belongs to the current
   /// operation, in `slice` of the pipeline of `header`. Outside of pipelines, `slice` is null and `header` is `none`.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 
-  /// Does the same for two elements of different operations outside of pipelines. Both elements have the same position
-  /// in their operands.
+  /// True if one thread accesses both of two elements at the same position in `before` and in `now`. These are operands
+  /// of different operations outside of pipelines.
   bool sameShares(std::uint32_t b, const Operand &before, const Operand &now) const;
 
 private:

@@ -52,7 +52,7 @@ LoopRates::LoopRates(const ProgramIndex &index) {
   for (const Rate &rate : rates_)
     for (const Share &share : rate.shares)
       if (scale_ <= mostGrains)
-        scale_ = std::lcm(scale_, share.size); // of numbers below 2^32
+        scale_ = std::lcm(scale_, share.size); // both numbers are below 2^32
   for (const Rate &rate : rates_)
     if (!fault_ && (scale_ > mostGrains || rate.unit / unitGcd_ > mostGrains / scale_))
       fault_ = {GeometryFault::TooFine, rate.place, maxUnitsPerChunk + 1};
@@ -82,7 +82,7 @@ void LoopRates::scan(const ProgramIndex &index) {
       for (const ir::Chunk &chunk : block.operands(op)) {
         const Share share{std::max(1u, op.groupSize), std::max(1u, chunk.size)};
         const bool isNew = std::ranges::none_of(rate->shares, [&](const Share &had) {
-          return had.parts * share.size == share.parts * had.size; // of numbers below 2^32
+          return had.parts * share.size == share.parts * had.size; // all numbers are below 2^32
         });
         if (isNew)
           rate->shares.push_back(share);
@@ -92,8 +92,8 @@ void LoopRates::scan(const ProgramIndex &index) {
   }
 }
 
-/// Finds the grains of a scratch chunk, if iterations share them in the largest message. It is a fault if slices of a
-/// pipeline do not divide them.
+/// Finds the number of grains of a scratch chunk, if iterations share these in the largest message. Sets a fault if the
+/// unit of a pipeline does not divide the chunk.
 void LoopRates::countSlots(const ir::Program &program) {
   if (!program.reuseResources)
     return;
@@ -122,7 +122,8 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     for (const Share &share : rate.shares) {
       const bool own = &share == rate.shares.data();
       steps.push_back(step(rate, share));
-      // If operands need fewer iterations than their pipeline, iterations with and without them count equally.
+      // If some operands need fewer iterations than their pipeline, it needs as many iterations without them as with
+      // them.
       const std::uint64_t most = own && rate.shares.size() > 1 ? 2 * iterations : iterations;
       const auto add = [&](std::uint64_t times) {
         all.push_back(std::min(times, longest / steps.back()) * steps.back());
@@ -134,7 +135,8 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     }
   }
   ir::sortUnique(all);
-  // Each length is followed by the next one: one more iteration of one pipeline may come without one more of the other.
+  // Adds, above each length, the least one at which a pipeline has one more iteration. There, the other pipelines may
+  // have no more iterations than before.
   for (std::size_t i = 0, end = all.size(); i + 1 < end; ++i) {
     std::uint64_t next = all[i + 1];
     for (const std::uint64_t step : steps)
@@ -147,8 +149,8 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     return bytesOf(length) / program.bufferAlignment < most;
   });
   all.erase(upTo + 1, all.end());
-  // The last length may be longer than any chunk. The longest chunk behaves like the first multiple that is at least as
-  // long.
+  // The last length may be longer than any chunk. A pipeline treats the longest chunk like the first multiple of its
+  // step that is at least as long.
   const auto reaches = [&](std::uint64_t length) { return bytesOf(length) / program.bufferAlignment >= most; };
   for (const std::uint64_t step : steps) {
     std::uint64_t above = all.back() / step, below = 0;
@@ -171,7 +173,7 @@ std::uint64_t LoopRates::longestMessage(const ir::Program &program, const ir::Op
                                         std::uint64_t iterations) const {
   const std::uint64_t chunks = std::max(1u, header.count), step = bytesOfUnit(program);
   const std::uint64_t bytes =
-      header.imm / chunks * iterations + header.imm % chunks * iterations / chunks; // of a chunk
+      header.imm / chunks * iterations + header.imm % chunks * iterations / chunks; // bytes of a chunk in this message
   const std::uint64_t units = bytes / program.bufferAlignment;
   return units > ~std::uint64_t{0} / step ? ~std::uint64_t{0} : units * step;
 }
@@ -206,8 +208,8 @@ Geometry::Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint6
   unitsPerChunk_ = static_cast<std::uint32_t>(units);
 }
 
-/// Finds the most iterations of a pipeline. Returns false and sets a fault if all of them together are too many to
-/// unroll.
+/// Finds the most iterations of a pipeline. Returns false and sets a fault if the pipelines together have too many
+/// iterations to unroll.
 bool Geometry::countIterations(const ir::Program &program, const LoopRates &rates) {
   std::uint64_t most = 0, total = 0;
   ir::OpRef longest;
@@ -248,7 +250,7 @@ UnitSpan Geometry::span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlic
   const std::uint64_t whole = std::uint64_t{chunk.size} * unitsPerChunk_;
   std::uint64_t first = std::uint64_t{chunk.index} * unitsPerChunk_, count = whole;
   if (op.groupSize > 1) {
-    const auto cut = [&](std::uint64_t g) { // as in the executor (execution_plan.cc, calcOffset)
+    const auto cut = [&](std::uint64_t g) { // divides as the executor does (execution_plan.cc, calcOffset)
       return g * (whole / op.groupSize) + std::min(g, whole % op.groupSize);
     };
     first += cut(op.groupIndex);
@@ -270,7 +272,7 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
         const ir::Chunk &chunk = block.operands(op)[i];
         std::uint64_t owners = 0;
         ir::forEachPiece(index.program, index.rankOf(b), op, i, chunk, [&](const ir::MemoryPiece &) { ++owners; });
-        total += span(chunk, op, nullptr, false).count * owners; // in all iterations of a pipeline
+        total += span(chunk, op, nullptr, false).count * owners; // without a slice, covers all iterations
       }
   }
   return total;

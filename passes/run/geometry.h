@@ -1,4 +1,4 @@
-// The exact places of operands. Chunks are divided into units. These are so small that slices of groups and of
+// Finds the exact places of operands. Chunks are divided into units. These are so small that slices of groups and of
 // pipelines are whole units. Example: if a group of 2 blocks and a group of 3 blocks use chunks, a chunk has 6 units,
 // so slices are 3 and 2 units long.
 //
@@ -52,12 +52,12 @@ public:
   bool empty() const { return rates_.empty(); }
   /// True if the program allows messages that are so long that iterations share slots of reused scratch.
   bool wraps() const { return slots_ != 0; }
-  /// Returns the reason why lengths cannot be determined.
+  /// Returns the reason why lengths cannot be determined; nothing if they can.
   const std::optional<GeometryFault> &fault() const { return fault_; }
-  /// Returns the lengths at which each pipeline, and each operand in one, has run 1, 2, ... `iterations` times. If
-  /// scratch wraps, also those at which it has run so many times after wrapping. Lengths that represent no message size
-  /// of the program are left out. The result is ascending, and not empty if there are pipelines. `backward`: some
-  /// pipeline is ahead of one that it waits for.
+  /// Returns the lengths at which a pipeline, or an operand of a pipeline, has run 1, 2, ... `iterations` times. If
+  /// scratch wraps, adds the lengths at which it has run this often after wrapping. Leaves out lengths that no message
+  /// of the program has. The result is ascending, and not empty if there are pipelines. `backward`: some pipeline is
+  /// ahead of one for which it waits.
   std::vector<std::uint64_t> lengths(const ir::Program &program, std::uint64_t iterations, bool backward) const;
 
   /// Returns the length, in bytes, of the longest message in which the pipeline of `header` runs at most `iterations`
@@ -66,8 +66,8 @@ public:
 
 private:
   friend class Geometry;
-  /// Operands with the same progress: in each iteration they move `unit` bytes of each of `size` chunks, in `parts`
-  /// slices.
+  /// Operands with the same progress. An operand has `size` chunks in `parts` slices, and each iteration moves
+  /// Rate::unit bytes of a slice.
   struct Share {
     std::uint64_t parts = 1, size = 1;
     friend auto operator<=>(const Share &, const Share &) = default;
@@ -75,8 +75,8 @@ private:
   struct Rate {
     std::uint64_t unit;        ///< bytes of an iteration
     std::uint32_t numChunks;   ///< chunks over which the loop runs
-    std::vector<Share> shares; ///< first the pipeline's share, then the shares of operands that differ from that
-    bool scratch = false;      ///< an operand is in scratch
+    std::vector<Share> shares; ///< first the share of the pipeline, then other shares of its operands
+    bool scratch = false;      ///< true if an operand is in scratch
     ir::OpRef place;
   };
   void scan(const ProgramIndex &index);
@@ -100,16 +100,16 @@ private:
 /// The places of operands for one length of a chunk.
 class Geometry {
 public:
-  /// Makes the size in which each pipeline runs once, whatever it moves. Groups divide chunks evenly.
+  /// Makes the geometry in which each pipeline runs once, whatever it moves. Groups divide chunks evenly.
   explicit Geometry(const LoopRates &rates);
-  /// Makes the size with `length` grains in a chunk.
+  /// Makes the geometry with `length` grains in a chunk.
   Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint64_t length);
-  /// Makes the size in which a chunk has `units` units of the program's alignment (slicing.h). Pipelines run once.
+  /// Makes the geometry in which a chunk has `units` units of the program's alignment (slicing.h). Pipelines run once.
   static Geometry ofUnits(const LoopRates &rates, std::uint32_t units);
 
   const std::optional<GeometryFault> &fault() const { return fault_; }
   std::uint32_t unitsPerChunk() const { return unitsPerChunk_; }
-  /// Returns the iterations of a pipeline in this size.
+  /// Returns the number of iterations of a pipeline for this length.
   std::uint32_t iterations(const ir::Op &header) const {
     return static_cast<std::uint32_t>(iterations(header.imm, header.count));
   }
@@ -119,8 +119,8 @@ public:
   /// Returns the most iterations of any pipeline; 0 without pipelines.
   std::uint32_t mostIterations() const { return mostIterations_; }
 
-  /// Returns the units of `chunk` that `op` accesses; in a pipeline, those of iteration `loop`. `scratch`: the buffer
-  /// is scratch.
+  /// Returns the units of `chunk` that `op` accesses. `loop`: the iteration of its pipeline; null: all iterations.
+  /// `scratch`: the buffer is scratch.
   UnitSpan span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlice *loop, bool scratch) const;
 
   /// Returns the number of units that all operands of the operations of one launch read and write.

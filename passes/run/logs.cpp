@@ -5,7 +5,8 @@ namespace mscclc::passes::proof {
 void Logs::add(std::uint32_t block, const MessageClock &clock) {
   auto &log = logs_[block];
   auto previous = static_cast<std::uint32_t>(log.size());
-  // A later message of a sender includes its earlier ones. On different channels they may arrive in another order.
+  // A later message of a sender includes its earlier messages. Messages on different channels may arrive in another
+  // order.
   if (previous == 0)
     log.reserve(4);
   else if (const Entry &last = log.back(); last.agent == clock.agent && last.phase <= clock.phase &&

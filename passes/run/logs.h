@@ -17,7 +17,7 @@ namespace mscclc::passes::proof {
 class Logs {
 public:
   struct Entry : MessageClock {
-    std::uint32_t previous; ///< place after the last earlier entry that may contain more than this one
+    std::uint32_t previous; ///< position after the last earlier entry that may contain more than this one
     Entry(const MessageClock &clock, std::uint32_t previous) : MessageClock(clock), previous(previous) {}
   };
   /// The state of a block at the beginning of a launch.
@@ -63,7 +63,7 @@ public:
 private:
   const ProgramIndex &index_;
   std::vector<std::vector<Entry>> logs_;             // [block]
-  std::vector<std::uint32_t> nodes_;                 // [node]: the first of its clocks_
+  std::vector<std::uint32_t> nodes_;                 // [node]: the index of its first clock in clocks_
   std::vector<MessageClock> clocks_;                 // the clocks of nodes
   std::vector<std::vector<Begin>> begins_;           // [launch][block]
   std::vector<std::vector<std::uint32_t>> meetings_; // [launch][rank]

@@ -39,7 +39,7 @@ void Memory::layOut(const Geometry &geometry) {
   for (std::uint32_t r = 0; r < index.numRanks(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     Bases &b = bases_[r];
-    // In place, the larger buffer has the cells of both.
+    // In place, input and output share the cells of the larger buffer.
     std::uint64_t sizes[2] = {rank.inputChunks, rank.outputChunks};
     for (const auto kind : {ir::BufferKind::Input, ir::BufferKind::Output}) {
       const auto place = ir::canonicalPlace(program, r, kind, 0);
@@ -120,7 +120,7 @@ void Memory::addRead(Cell &cell, const Epoch &record, bool keeps) {
     cell.read = record;
     return;
   }
-  if (!keeps && cell.moreReads != none) { // a loop reads again and again
+  if (!keeps && cell.moreReads != none) { // a loop may read a cell many times
     Epoch &last = reads_[cell.moreReads].record;
     if (last.agent == record.agent && (last.phase < record.phase || last.ref == record.ref)) {
       last = record;

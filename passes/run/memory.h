@@ -13,7 +13,7 @@ using CellId = std::uint32_t;
 struct Cell {
   Epoch write;
   Epoch read;                     ///< the first reader since the write; others follow in `moreReads`
-  std::uint32_t moreReads = none; ///< index into Memory's list
+  std::uint32_t moreReads = none; ///< index into Memory::reads_
   ValueId value = 0;              ///< 0: never written
 };
 
@@ -28,7 +28,7 @@ struct CellPlace {
   std::uint32_t rank = 0;
   ir::BufferKind buffer = ir::BufferKind::Input;
   std::uint32_t chunk = 0;
-  std::uint32_t unit = 0; ///< within the chunk
+  std::uint32_t unit = 0; ///< position within the chunk
   bool packet = false;
 };
 
@@ -39,7 +39,7 @@ public:
   /// Lays out the memory for another size, and empties it.
   void layOut(const Geometry &geometry);
 
-  /// More cells would take more than a few gigabytes.
+  /// The most cells. With more, memory would take more than a few gigabytes.
   static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
   /// False if there are more than `mostCells` cells.
   bool fits() const { return fits_; }
@@ -57,7 +57,7 @@ public:
   const Cell &operator[](CellId id) const { return cells_[id]; }
   CellPlace locate(CellId id) const;
   /// Calls visit(cell, unit of its input or none) once for each cell that a rank's user owns. A cell that input and
-  /// output share counts as input, because the launch starts from that.
+  /// output share counts as input, because the launch begins with the input.
   template <typename Visit> void forUserCells(std::uint32_t rank, Visit &&visit) const {
     const ir::Rank &r = index_.program.ranks[rank];
     const CellId input = base(rank, ir::BufferKind::Input, false), output = base(rank, ir::BufferKind::Output, false);
@@ -77,11 +77,11 @@ public:
   bool usesPackets() const { return firstSlot_ != cells_.size(); }
   /// Returns the first cell of packets. They come after all others.
   CellId firstSlot() const { return firstSlot_; }
-  /// True if the packet in this cell was read, and so has arrived. If a packet was written twice, a reader of the first
-  /// one does not know of the second one.
+  /// True if the packet in this cell was read, and so has arrived. If the packet was written twice, a read of the first
+  /// one does not show that the second one has arrived.
   bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
   /// Notes that `record` wrote the packet in this cell again, with the same content, in the first launch. Only packets
-  /// of that launch are recorded. It becomes the last write; reads stay.
+  /// of that launch are recorded. `record` becomes the last write, and reads stay.
   void setWriteAgain(CellId id, const Epoch &record) {
     cells_[id].write = record;
     slotAgain_[id - firstSlot_] = true;
@@ -95,7 +95,7 @@ public:
     for (std::uint32_t i = cell.moreReads; i != none; i = reads_[i].next)
       visit(reads_[i].record);
   }
-  /// Adds a read. `keeps`: does not replace earlier reads of the same block, which a later read otherwise does.
+  /// Adds a read, which replaces an earlier read of the same block. `keeps`: it does not replace any.
   void addRead(Cell &cell, const Epoch &record, bool keeps = false);
   /// Makes `record` the last write, and forgets the reads.
   void setWrite(Cell &cell, const Epoch &record);

@@ -27,7 +27,7 @@ void Order::readAfter(const Epoch &write, const View &view) {
     from = {static_cast<std::uint32_t>(chainLengths_.size()), 0};
     chainLengths_.push_back(1);
   }
-  if (from.place + 1 == chainLengths_[from.chain]) // the last one of its chain so far
+  if (from.place + 1 == chainLengths_[from.chain]) // `from` is still the last phase of its chain
     to = {from.chain, chainLengths_[from.chain]++};
 }
 
@@ -104,7 +104,7 @@ void Order::meetRank(std::uint32_t rank) {
   if (news && blocks.size() != 1) {
     lastMeetings_[rank] = index_.numBlocks() + logs_.numNodes();
     meet(blocks);
-  } else { // all have the same knowledge, except for their own phases
+  } else { // all blocks have the same knowledge, except for their own phases
     edges_ += blocks.size() != 1 ? blocks.size() : 0;
     if (watcher_)
       watcher_->met(blocks);

@@ -1,13 +1,13 @@
-// Happens-before and visibility: whether an access is ordered before another one.
+// Happens-before and visibility: finds out whether an access is ordered before another one.
 //
 // Events are phases of blocks. A block *knows* of a phase if it has received a message that was sent, directly or by
-// way of others, after that phase. The contents of a wait count from the block's next phase on.
+// way of others, after that phase. What a wait receives is known from the block's next phase on.
 //
 // Nothing is computed in advance. A block keeps a log of the message clocks that it received (logs.h). Nearly every
-// question is answered by an entry that came directly from the block in question. Only if knowledge came by way of
-// other blocks, logs are followed (order_search.h), each edge once for a block that asks. Example: A signals B, and B
-// signals C. "Does C know of A's phase?" finds no entry of A in the log of C, so the search follows the entry of B into
-// the log of B.
+// question about a block is answered by an entry that came directly from this block. Only if the knowledge came by way
+// of other blocks, logs are followed (order_search.h), each edge once for a block that asks. Example: A signals B, and
+// B signals C. "Does C know of A's phase?" finds no entry of A in the log of C, so the search follows the entry of B
+// into the log of B.
 //
 // Data that is passed on from block to block, as around a ring, needs no search. If a phase reads what an earlier phase
 // wrote, both are on a *chain*. The phases on one chain are ordered one after the other.
@@ -25,7 +25,7 @@ namespace mscclc::passes::proof {
 class OrderWatcher {
 public:
   virtual ~OrderWatcher() = default;
-  /// A new order of `numBlocks` blocks begins.
+  /// A new order of the blocks of `index` begins.
   virtual void started(const ProgramIndex &index) = 0;
   /// `clock` was sent in the current phase of its agent. `besides`: the sender's additional knowledge beyond that of
   /// its block.
@@ -51,7 +51,7 @@ public:
   View nextView(std::uint32_t block) const {
     return {block, blocks_[block].phase + 1, logs_.length(block), none, none, true};
   }
-  /// True if access `epoch` is ordered before the view. `write`: whether it is a write.
+  /// True if access `epoch` is ordered before the view. `write`: the access is a write.
   bool before(const Epoch &epoch, bool write, const View &view, Relation relation) {
     if (epoch.isPut()) [[unlikely]]
       return putBefore(epoch, write, view, relation);
@@ -66,12 +66,12 @@ public:
       watcher_->answered(block, phase, view, relation, answer);
     return answer;
   }
-  /// Does the same, but returns false if the answer needs a search.
+  /// True only if known() is true. Returns false if the answer needs a search.
   bool knownAtOnce(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation) {
     return knownDirectly(block, phase, view, relation);
   }
   /// True if all blocks of `rank` have known since the beginning of the current launch that access `epoch` is over, or
-  /// see its write. Returns false if that cannot be decided quickly. `write`: whether it is a write.
+  /// see its write. Returns false if that cannot be decided quickly. `write`: the access is a write.
   bool knownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
     return epoch.isPut() ? putKnownAtBegin(epoch, write, rank, relation)
                          : phaseKnownAtBegin(epoch.agent, epoch.phase, rank, relation);
@@ -92,40 +92,42 @@ public:
       watcher_->sent(clock, besides);
     return clock;
   }
-  /// Makes a node that contains all of `clocks`, and node `earlier` if it is given.
+  /// Makes a node that contains all of `clocks`, and also node `earlier` unless it is `none`.
   std::uint32_t nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier = none);
-  /// Notes that `block` has waited for `clock`. It takes effect in the block's next phase. `kind`: of the wait. If one
-  /// end of a channel is relaxed, the message is, too.
+  /// Notes that `block` has waited for `clock`, which takes effect in the block's next phase. `kind`: the kind of the
+  /// wait. If one end of a channel is relaxed, its messages count as relaxed.
   void receive(std::uint32_t block, const MessageClock &clock, MessageKind kind);
 
   void endPhase(std::uint32_t block);
   /// Ends the phase of all of `blocks`. Afterwards each has the knowledge of all.
   void barrier(std::span<const std::uint32_t> blocks);
-  /// All blocks of a rank meet, as they do between launches.
+  /// Lets all blocks of a rank meet, as they do between launches.
   void meetRank(std::uint32_t rank);
   /// Begins the next launch of all ranks.
   void beginLaunch();
-  /// Prepares for the questions of `rank`'s user after a launch. The view is valid until the next call.
+  /// Returns the view of the user of `rank` after a launch. It is valid until the next call.
   View gather(std::uint32_t rank);
-  /// True if every rank has received a message from every other rank in the current launch, and all its blocks have
-  /// ended. Then everybody knows of everything in earlier launches. False if there are port puts, which may end later.
+  /// True if each rank has received a message from each other rank in the current launch. Must be called when all
+  /// blocks have ended. Then every rank knows everything about earlier launches. False if there are port puts, which
+  /// may end later.
   bool allToldAll() const;
   /// Returns the launch, from 0 on, in which `block` was in `phase`.
   std::uint32_t launchOf(std::uint32_t block, std::uint32_t phase) const {
     return std::max(logs_.launchesBegun(block, phase), 1u) - 1;
   }
 
-  // order_puts.cpp
-  /// Port puts: a thread issues them, and later signals and flushes of the channel cover them.
+  // The functions for port puts are in order_puts.cpp.
+
+  /// Adds a put that a thread issues, and returns its number. Later signals and flushes of the channel cover the put.
   std::uint32_t addPut(std::uint32_t channel, const View &issuer, std::uint32_t op);
-  /// Finds the puts of `channel` that were issued before a signal or flush at `from`: the puts of its own thread, and
-  /// those that happen before it. Returns the first cover of a list that continues with `more`, or `none`.
+  /// Finds the puts of `channel` that a signal or flush at `from` covers: earlier puts of its own thread, and puts that
+  /// happen before it. Returns a list of these covers that continues with the list `more`; `none` if it is empty.
   std::uint32_t putsCovered(std::uint32_t channel, const View &from, std::uint32_t more = none);
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Does the same for a thread that passes on the covers of another thread, which waited for them and signalled in the
-  /// same phase.
+  /// Notes that thread `thread` of `waiter` has received `covers` indirectly: from a thread that waited for them and
+  /// signalled in the same phase.
   void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Returns a list that contains both lists of covers. If `more` names no lane twice, the result does not either.
+  /// Returns a list that contains both lists of covers. It names no lane twice if `more` names none twice.
   std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Epoch &epoch) const {
@@ -138,13 +140,13 @@ public:
 private:
   struct BlockState {
     std::uint32_t phase = 0;
-    std::uint32_t length = 0;      ///< entries of its log that are in effect
+    std::uint32_t length = 0;      ///< number of entries of its log that are in effect
     std::uint32_t launchPhase = 0; ///< the phase in which the current launch began
     std::uint32_t launchLength = 0;
     std::uint32_t meetPhase = 0;  ///< the whole rank knows of the phases before this one
-    std::uint32_t meetLength = 0; ///< and of these entries of its log
+    std::uint32_t meetLength = 0; ///< number of entries of its log that the whole rank knows
     std::uint32_t toldPhase = 0;  ///< in the current launch, others can only know of phases before this one
-    std::uint32_t cursor = 0;     ///< the entry that answered last
+    std::uint32_t cursor = 0;     ///< the entry that answered the last question
     std::uint64_t looked = 0;     ///< number of entries of its log that questions have read
   };
   struct Put {
@@ -153,7 +155,7 @@ private:
   };
   struct Done {
     std::uint32_t upTo, block, phase;
-    std::uint32_t thread = none; ///< the thread that saw the completion; it may use it in the same phase
+    std::uint32_t thread = none; ///< the thread that saw the completion, and may use it in the same phase
   };
   /// The puts of one thread on one channel. The order between them is certain. The order with puts of other threads is
   /// not.
@@ -208,7 +210,7 @@ private:
   std::vector<std::uint32_t> firstLane_; // [channel]; empty if there are no puts
   std::vector<Lane> lanes_;
   std::vector<Cover> covers_;
-  std::vector<std::uint32_t> news_; ///< [lane], used by joinCovers: puts that only the new list covers
+  std::vector<std::uint32_t> news_; ///< [lane]: number of puts that only the new list covers; used by joinCovers
   std::uint64_t edges_ = 0;
 };
 

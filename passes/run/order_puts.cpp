@@ -138,7 +138,7 @@ template <typename Knows> bool Order::isDone(const Put &put, bool write, const K
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
     return first != events.end() && knows(*first);
   };
-  // A flush is known to its own block, and quickly found.
+  // Flushes by the put's own block are looked at first, because they are found quickly.
   return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
          std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
 }
@@ -147,7 +147,7 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   const Put &put = puts_[epoch.agent & ~Epoch::putBit];
   const bool byThread = put.block == view.block && put.phase == view.phase && put.thread == view.thread;
   if (view.putChannel == put.channel && (byThread || known(put.block, put.phase, view, Relation::HappensBefore)))
-    return true; // one queue, in order
+    return true; // a queue does its puts in order
   return isDone(put, write, [&](const Done &event) {
     const bool seenByThread =
         view.thread != none && event.thread == view.thread && event.block == view.block && event.phase == view.phase;
@@ -155,9 +155,9 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   });
 }
 
-/// It never returns true wrongly: if all blocks of the rank have known an event since the beginning of the launch, each
-/// of their views includes it. It may return false if a view knows more than the rank did at the beginning of the
-/// launch.
+/// The answer true is always right: if all blocks of the rank have known an event since the beginning of the launch,
+/// each of their views includes it. The answer may be false although a view knows the event, if the view knows more
+/// than the rank did at the beginning of the launch.
 bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
   return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
                 [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });

@@ -160,7 +160,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
     open(search, clock.agent, logs_.begin(began - 1, clock.agent).length);
 }
 
-/// Adds the results of the sender of `clock` that the clock includes.
+/// Adds the results of the sender's own search, if `clock` includes all of them.
 void OrderSearch::takeOver(Search &search, const MessageClock &clock) {
   const auto it = searches_.find(key(clock.agent, search.launch, search.relation));
   if (it == searches_.end() || it->second.own > clock.length || reachOf(search, clock.agent).length >= it->second.own)

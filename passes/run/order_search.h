@@ -38,8 +38,8 @@ public:
 
   /// True if the view knows that `phase` of another block is over, or sees its writes.
   bool known(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
-  /// True if all blocks of `rank` have this knowledge since their meeting before the current launch. Returns false if
-  /// they have it only from later messages.
+  /// True if all blocks of `rank` have known this since their meeting before the current launch. Returns false if they
+  /// know it only from later messages.
   bool knownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation);
 
 private:
@@ -60,12 +60,12 @@ private:
     std::uint32_t rank = 0;     ///< the rank that asks
     std::uint32_t own = 0;      ///< entries of its own log that were read or will be read
     Relation relation = Relation::HappensBefore;
-    const Search *below = nullptr; ///< results of that search count here, too
+    const Search *below = nullptr; ///< another search; its results count here, too
     std::uint64_t bytes = 0;       ///< its size
     std::vector<std::shared_ptr<Page>> pages;
     std::vector<bool> nodes;       ///< [node]: visited
     std::vector<bool> laterRanks;  ///< [rank]: known to have begun a later launch, with all its blocks
-    std::vector<Unread> near, far; ///< parts within the rank, which are followed first; and parts outside
+    std::vector<Unread> near, far; ///< unread parts within the rank, which are read first; and those outside
   };
   Search begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch, Relation relation) const;
   /// `asks`: the block that asks; if a whole rank asks, the number of blocks plus the rank.
@@ -86,11 +86,11 @@ private:
   const ProgramIndex &index_;
   const Logs &logs_;
   std::unordered_map<std::uint64_t, Search> searches_; // by block or rank, launch and relation
-  Search besides_;                                     // extends one of these
-  View besidesView_;                                   // the view for which it was made
+  Search besides_;                                     // extends one of searches_
+  View besidesView_;                                   // the view for which besides_ was made
   std::vector<MessageClock> besidesClocks_;
   std::vector<std::uint32_t> entries_; ///< entries of the log that is being read
-  std::uint64_t bytes_ = 0;            ///< size of searches_
+  std::uint64_t bytes_ = 0;            ///< size of searches_ in bytes
 };
 
 } // namespace mscclc::passes::proof

@@ -47,7 +47,7 @@ void RecordScope::findTouched(const ProgramIndex &index, const proof::Geometry &
                  if (piece.inScratch() && piece.access != ir::Access::Read)
                    writtenScratch_[piece.rank] = true;
                });
-  touched_[areaOf(0, false, false)] = {0, none}; // its user accesses all of it
+  touched_[areaOf(0, false, false)] = {0, none}; // the user of rank 0 accesses its whole input and output
 }
 
 void RecordScope::findConcerned(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,

@@ -10,15 +10,17 @@ namespace mscclc::passes::prune {
 using ir::none;
 using ir::ProgramIndex;
 
-/// Selects all accesses whose earlier accesses are asked for. If the ranks are equivalent, these are the accesses of
-/// the first rank alone. Then only the memory that it touches is relevant, and accesses of other ranks to this memory.
+/// Selects the accesses that a run has to record. If the ranks are equivalent, only accesses of the first rank are
+/// compared with earlier ones. Then only the memory that the first rank accesses is relevant, and accesses of other
+/// ranks to this memory.
 class RecordScope {
 public:
-  /// `sizesChange`: accesses to scratch that the first rank writes matter wherever they lie.
+  /// `sizesChange`: launches of other sizes may follow. Then all accesses to a scratch buffer are relevant if the first
+  /// rank writes to any place in it.
   RecordScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory, bool ofFirstRank,
               bool sizesChange);
 
-  /// True if accesses of `rank` are asked what comes before them.
+  /// True if accesses of `rank` are compared with earlier accesses.
   bool asksOf(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0; }
   /// True if uses of the scratch of `rank` are relevant, at any place.
   bool asksOfScratch(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0 || writtenScratch_[rank]; }
@@ -43,7 +45,7 @@ private:
   const bool ofFirstRank_;
   std::vector<Cells> touched_; ///< [area]: the cells that the first rank accesses
   std::vector<bool> writtenScratch_;
-  std::vector<std::uint32_t> firstOp_; ///< [block]: index into concerned_
+  std::vector<std::uint32_t> firstOp_; ///< [block]: index of its first operation in concerned_
   std::vector<bool> concerned_;
 };
 

@@ -1,4 +1,4 @@
-// The run's data operations: which cells they touch, and which accesses of them have to come before.
+// Records the data operations of a run: the cells that they access, and the accesses that must come before theirs.
 #include "passes/run/run_recorder.h"
 
 #include "ir/containers.h"
@@ -10,7 +10,8 @@ namespace mscclc::passes::prune {
 
 using proof::Epoch;
 
-/// An access of `b` in its present phase. `besides`: it will know more than its block.
+/// Adds an access of block `b` in its current phase, and returns its number. `besides`: the access will have more
+/// knowledge than its block.
 std::uint32_t RunRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool besides) {
   const auto id = static_cast<std::uint32_t>(record_.accesses.size());
   Access access;
@@ -49,7 +50,7 @@ bool RunRecorder::begins(const DataStep &step) {
   return true;
 }
 
-/// These packets are known to `access`.
+/// Notes that `access` comes after the packets `taken`.
 void RunRecorder::knowTaken(std::uint32_t access, std::span<const std::uint32_t> taken) {
   record_.accesses[access].firstTaken = static_cast<std::uint32_t>(record_.taken.size());
   record_.accesses[access].numTaken = static_cast<std::uint32_t>(taken.size());
@@ -142,7 +143,8 @@ void RunRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
 }
 
 void RunRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
-  // Other functions record arrived packets, and the reads that computed packets: see verify/scratch_history.h.
+  // The write of a packet and the read of a packet by a port are not recorded. Everything that comes after the packet's
+  // reader also comes after them: see verify/scratch_history.h.
   if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
       !(operand.packet && (writes || record_.accesses[access].port != none)))
     record_.scratch[operand.rank].uses.push_back(
@@ -175,7 +177,7 @@ void RunRecorder::userReads(std::uint32_t rank) {
 }
 
 namespace {
-/// Orders pairs by what they need, the strongest relation first.
+/// Returns a key by which pairs are sorted: the strongest relation comes first.
 int weakness(const Pair &pair) {
   return -static_cast<int>(pair.relation);
 }
@@ -196,7 +198,7 @@ void RunRecorder::keepDecisive() {
   };
   std::ranges::sort(record_.pairs, {}, place);
   std::vector<Pair> kept;
-  /// [Relation][excusable]: phases of the first block before this one are covered.
+  /// [Relation][excusable]: the kept pairs cover all phases of the first block before this one.
   std::array<std::array<std::uint32_t, 2>, 3> over{};
   Moment blocks{none, none};
   for (const Pair &p : record_.pairs) {
@@ -214,7 +216,8 @@ void RunRecorder::keepDecisive() {
   record_.pairs = std::move(kept);
 }
 
-/// Keeps two of a block's uses of scratch: the last one, and the last one that writes. The others come before them.
+/// Keeps two of a block's uses of scratch: the last one, and the last one that writes. All other uses come before
+/// these.
 void RunRecorder::keepLastUses(std::vector<Pair> &uses) const {
   const auto &accesses = record_.accesses;
   std::ranges::sort(uses, {}, [&](const Pair &use) {

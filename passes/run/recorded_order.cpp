@@ -45,8 +45,8 @@ bool RecordedOrder::before(const Pair &pair, std::vector<SyncPoint> &points) {
   return fromAccess_.find(first, queued, points);
 }
 
-/// The walk from what all blocks of a rank know when they begin a launch; null of the first one. Blocks that ask one
-/// after the other share it.
+/// Returns the search from the knowledge that all blocks of a rank have when they begin launch `launch`. Null for the
+/// first launch. Blocks of a rank that ask one after the other share the search.
 BackwardSearch *RecordedOrder::atLaunch(std::uint32_t block, std::uint32_t launch, Relation relation) {
   if (launch <= 1)
     return nullptr;

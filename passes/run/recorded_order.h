@@ -1,4 +1,5 @@
-// Whether two accesses of a recorded run are in order with some of the sync dropped, and by which points.
+// Finds out whether two accesses of a recorded run stay ordered if some of the sync is dropped, and which points order
+// them.
 #pragma once
 
 #include "passes/run/backward_search.h"
@@ -15,7 +16,8 @@ namespace mscclc::passes::prune {
 /// block one after the other, in the order of time. Together they cost one walk (backward_search.h).
 class RecordedOrder {
 public:
-  /// `dropped` [point]: the point is dropped. It may change between questions; each change requires a call of `update`.
+  /// `dropped` [point]: true if the point is dropped. It may change between questions; each change requires a call of
+  /// `update`.
   RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped);
   RecordedOrder(const RecordedOrder &) = delete;
   RecordedOrder &operator=(const RecordedOrder &) = delete;
@@ -23,18 +25,18 @@ public:
   /// Must be called when `dropped` has changed for some of `points`.
   void update(const std::vector<SyncPoint> &points);
 
-  /// True if the accesses of `pair` are in its relation. Adds the points on the path to `points`.
+  /// True if the accesses of `pair` have the relation of the pair. Adds the points on the path to `points`.
   bool before(const Pair &pair, std::vector<SyncPoint> &points);
   const RecordedPhases &phases() const { return phases_; }
 
 private:
-  /// A walk that begins with what every thread of a block has acquired before a phase.
+  /// A walk that begins with the knowledge of a whole block before a phase.
   struct FromBlock {
     BackwardSearch walk;
     Moment from{none, 0};                   ///< the phase at which the walk last began
-    const BackwardSearch *launch = nullptr; ///< the walk below this one, from a launch
+    const BackwardSearch *launch = nullptr; ///< the walk FromLaunch on which this one builds
   };
-  /// A walk from what all blocks of a rank know when they begin a launch.
+  /// A walk that begins with the knowledge of all blocks of a rank at the beginning of a launch.
   struct FromLaunch {
     BackwardSearch walk;
     std::uint32_t rank = none;
@@ -46,7 +48,8 @@ private:
   RecordedPhases phases_;
   std::array<std::vector<std::optional<FromLaunch>>, 3> fromLaunch_; ///< [Relation][launches begun]
   std::array<FromBlock, 3> fromBlock_;                               ///< [Relation]
-  BackwardSearch fromAccess_;                                        ///< from what the second access knows besides
+  /// Begins with the additional knowledge of the second access.
+  BackwardSearch fromAccess_;
 };
 
 } // namespace mscclc::passes::prune

@@ -40,7 +40,7 @@ void RecordedPhases::update(const std::vector<SyncPoint> &points) {
       update(begun.block, begun.phase);
 }
 
-/// `phase` begins with what is dropped, or is dropped no more.
+/// Updates `phase` after the point with which it begins was dropped or restored.
 void RecordedPhases::update(std::uint32_t block, std::uint32_t phase) {
   const std::vector<SyncPoint> &bounds = record_.bounds[block];
   std::vector<Begin> &begins = begins_[block];

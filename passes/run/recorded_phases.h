@@ -10,14 +10,14 @@ namespace mscclc::passes::prune {
 /// A phase that begins with a dropped point is one with the phase before it.
 class RecordedPhases {
 public:
-  /// `dropped`: by point; may change, if `update` is called then.
+  /// `dropped` [point]: true if the point is dropped. After each change, `update` must be called.
   RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped);
   /// Must be called when `dropped` has changed for some of `points`.
   void update(const std::vector<SyncPoint> &points);
 
-  /// Returns false for `none`.
+  /// True if `point` is dropped; false for `none`.
   bool isDropped(SyncPoint point) const { return point != none && dropped_[point]; }
-  /// Returns the first of the phases that are merged with that of `at`.
+  /// Returns the first phase that is merged with the phase of `at`.
   std::uint32_t beginOf(const Moment &at) const { return begins_[at.block][at.phase].now; }
   /// True if `phase` is over before phase `last` of the block begins.
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
@@ -40,8 +40,8 @@ private:
 
   const RunRecord &record_;
   const std::vector<bool> &dropped_;
-  /// The first of the phases that are merged with this one. `now`: with the points that are dropped at present;
-  /// `always`: if all points were dropped.
+  /// The first phase that is merged with this one. `now`: with the points that are dropped at present; `always`: if all
+  /// points were dropped.
   struct Begin {
     std::uint32_t now = 0, always = 0;
     std::uint32_t launches = 0; ///< number of launches that have begun

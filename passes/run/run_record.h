@@ -6,9 +6,9 @@
 // Dropping sync only removes edges: as long as all pairs stay ordered, the verifier's answers stay the same.
 //
 // Times are Lamport clocks. A block counts its events, and after a wait continues from the time of the message. So an
-// event that happens before another one has a smaller time, also if sync is dropped. A search for an event can ignore
-// everything that is not later. The order of execution in the recorded run would also work, but there, blocks without
-// connection are far apart, so most of the run would lie between two accesses.
+// event that happens before another one has a smaller time, even if sync is dropped. A search for an event can stop at
+// the time of the event. The order of execution in the recorded run could be used as time, too. But in that order,
+// blocks without connection are far apart, so most of the run would lie between two accesses.
 #pragma once
 
 #include "passes/run/epoch.h"
@@ -24,7 +24,7 @@ using proof::Relation;
 
 /// A set of blocks at one moment each: the blocks that meet at a barrier, or all blocks of a rank between two launches.
 struct Meeting {
-  SyncPoint point = none;             ///< part of a barrier in one of the blocks; `none` between launches
+  SyncPoint point = none;             ///< the barrier's sync point in one of the blocks; `none` between launches
   std::uint32_t first = 0, count = 0; ///< index into RunRecord::members, and number of members
 };
 
@@ -37,13 +37,14 @@ struct Moment {
 struct Message {
   Moment from;
   std::uint32_t time = 0;
-  std::uint32_t thread = none; ///< the thread that sent it
+  std::uint32_t thread = none; ///< the thread that has sent it
   SyncPoint point = none;      ///< `none` for a packet
-  std::uint32_t port = none;   ///< the port channel through which it went
-  std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
+  std::uint32_t port = none;   ///< the port channel through which it was sent
+  std::uint32_t begin = none;  ///< the meeting at which the sender's launch began, or `none`
   MessageKind kind = MessageKind::Signal;
-  std::uint32_t heard = 0; ///< position after the last receipt of its block that its thread had waited for
-  /// Packets of the same elements that its operation took: index into RunRecord::taken, and their number.
+  std::uint32_t heard = 0; ///< position after the last receipt of the sending thread, in the block's receipts
+  /// For a packet: the packets of the same elements that the sending operation took. These are the index of the first
+  /// one in RunRecord::taken, and their number.
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
 
@@ -54,7 +55,7 @@ struct Receipt {
   std::uint32_t thread = none; ///< the thread that waited
   MessageKind kind = MessageKind::Signal;
   std::uint32_t previous = 0; ///< position after the last earlier receipt that may contain more than this one
-  std::uint32_t heard = 0;    ///< position after the last earlier receipt that its thread waited for
+  std::uint32_t heard = 0;    ///< position after the last earlier receipt of the same thread
 };
 
 /// A flush of a port channel.
@@ -69,7 +70,7 @@ struct Wait {
   Moment at;
   SyncPoint point = none;
   SyncPoint firstPoint = none;   ///< first point of its operation; `point - firstPoint` is the thread
-  std::uint32_t previous = none; ///< index into RunRecord::waits of the previous wait of this block on this channel
+  std::uint32_t previous = none; ///< index into RunRecord::waits of the block's previous wait on this channel
 };
 
 /// The access of one operation to memory, at one time. A put is one access for each destination.
@@ -77,11 +78,11 @@ struct Access {
   Moment at;
   std::uint32_t time = 0;
   std::uint32_t launch = 0;    ///< number of meetings that its rank has had
-  std::uint32_t thread = none; ///< the only thread that makes it
-  std::uint32_t port = none;   ///< the channel, for a port's put
-  std::uint32_t op = none;     ///< `none` for the user
-  std::uint32_t like = none;   ///< the first access with the same order to all others
-  std::uint32_t heard = 0;     ///< position after the last receipt of its block that its thread had waited for
+  std::uint32_t thread = none; ///< the only thread that makes the access, if there is one
+  std::uint32_t port = none;   ///< the channel, if it is a port's put
+  std::uint32_t op = none;     ///< `none`: it is an access of the user
+  std::uint32_t like = none;   ///< the first access that has the same order to all others
+  std::uint32_t heard = 0;     ///< position after the last receipt of its thread, in the block's receipts
   std::uint32_t firstTaken = 0,
                 numTaken = 0; ///< packets that came before it: index into RunRecord::taken, and their number
 };
@@ -96,7 +97,8 @@ struct Pair {
   friend auto operator<=>(const Pair &, const Pair &) = default;
 };
 
-/// The accesses of the first launch to a rank's scratch, and those of a later launch that may write to any place in it.
+/// The accesses of the first launch to a rank's scratch, and the writes of a later launch, which may go to any place in
+/// it.
 struct ScratchUse {
   std::vector<Pair> uses;   ///< each use in the first launch, paired with an access after the end of the use
   std::vector<Pair> writes; ///< each later write, paired with an access in the last phase of the first launch
@@ -104,7 +106,7 @@ struct ScratchUse {
 
 struct RunRecord {
   std::vector<std::vector<SyncPoint>>
-      bounds; ///< [block][phase]: the point that begins it; `none`: it begins in any case
+      bounds; ///< [block][phase]: the sync point that begins it; `none`: no sync point is needed to begin it
   std::vector<std::vector<std::uint32_t>> begun;                         ///< [block][phase]: time
   std::vector<std::vector<Receipt>> receipts;                            ///< [block], ordered by time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
@@ -119,16 +121,16 @@ struct RunRecord {
   std::vector<Access> accesses;
   std::vector<Pair> pairs;
   std::vector<Wait> waits;         ///< in the order of the run
-  std::vector<ScratchUse> scratch; ///< for ranks whose chunks of scratch may have other places in the next launch
+  std::vector<ScratchUse> scratch; ///< [rank]; empty if later launches have the same size
 
   std::span<const Moment> membersOf(const Meeting &meeting) const {
     return std::span(members).subspan(meeting.first, meeting.count);
   }
 };
 
-/// Runs `index.program` in the size of `geometry`; joins in `classes` what meets. Nothing if blocks are stuck or the
-/// program is too large to look at. `sizesChange`: launches of other sizes may follow. `ofFirstRank`: pairs of which an
-/// access of rank 0 comes second, and nothing that only others need.
+/// Records a run of `index.program` in the size of `geometry`. Joins in `classes` the points that meet. Returns nothing
+/// if blocks are stuck, or if the program is too large. `sizesChange`: launches of other sizes may follow.
+/// `ofFirstRank`: records only pairs whose second access is one of rank 0, and the events that matter for these pairs.
 std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPoints &points,
                                    SyncClasses &classes, bool sizesChange, bool ofFirstRank);
 

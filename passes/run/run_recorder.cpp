@@ -56,8 +56,8 @@ void RunRecorder::launchEnds(std::uint32_t rank) {
     noteEnd(rank);
 }
 
-/// Keeps the sync of queues with an initial value, several senders or several takers. Only with one sender and one
-/// taker it is certain which wait takes which signal.
+/// Excludes from dropping the sync of queues with an initial value, several senders or several takers. For other
+/// queues, it is certain which wait takes which signal.
 void RunRecorder::keepShared() {
   std::vector<std::uint32_t> ends[2];
   for (auto &side : ends)
@@ -93,7 +93,7 @@ void RunRecorder::endsPhase(std::uint32_t b) {
   beginPhase(b, points_.of(b, control_.at(b).op()));
 }
 
-/// `blocks` wait for each other.
+/// Lets `blocks` wait for each other: their clocks get the same time.
 template <typename Blocks> void RunRecorder::tickTogether(const Blocks &blocks) {
   std::uint32_t last = 0;
   for (const std::uint32_t b : blocks)
@@ -175,12 +175,12 @@ void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std
   }
   if (message == none)
     return;
-  if (control_.launch() == 0) // a wait takes messages of the same point in all launches
+  if (control_.launch() == 0) // in all launches, a wait takes messages of the same point
     classes_.join(point, record_.messages[message].point);
   receive(b, message, thread, proof::kindOf(op.kind == OpKind::RelaxedWait));
 }
 
-/// Blocks that wait on one channel have to take turns.
+/// Records that this wait must come after the last wait on `queue` if another block made that one.
 void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
   const std::uint32_t now = newAccess(b, control_.at(b).op());
   if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
@@ -189,7 +189,7 @@ void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
   lastWait_[queue] = now;
 }
 
-/// Records a wait on a channel on which one block waits.
+/// Records a wait on a channel. No other block waits on the channel.
 void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, SyncPoint point, std::uint32_t thread) {
   const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
   record_.waits.push_back({{b, phaseOf(b)}, point, point - thread, previous});

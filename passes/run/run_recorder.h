@@ -1,4 +1,4 @@
-// Writes a run down: see run_record.h.
+// Records a run: see run_record.h.
 #pragma once
 
 #include "passes/run/cell_checks.h"
@@ -17,7 +17,7 @@ public:
   RunRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
               const SyncPoints &points, SyncClasses &classes, bool sizesChange, bool ofFirstRank);
 
-  /// False if blocks are stuck.
+  /// Runs the program. Returns false if blocks are stuck.
   bool run();
   RunRecord take() { return std::move(record_); }
 
@@ -97,18 +97,18 @@ private:
   const RecordScope scope_;
   RunRecord record_;
 
-  std::vector<std::uint32_t> clock_; ///< [block]: the time of what it did last
-  std::vector<bool> shared_;         ///< [queue]: several blocks use it, or it starts with credits
-  std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
-  std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into RunRecord::waits
+  std::vector<std::uint32_t> clock_; ///< [block]: the time of its last event
+  std::vector<bool> shared_;         ///< [queue]: several blocks use one end of it, or it has an initial value
+  std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the access of its last wait in this launch
+  std::vector<std::uint32_t> previousWait_;                   ///< [channel]: index into RunRecord::waits
   std::vector<std::uint32_t> numMet_;                         ///< [rank]
-  std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase, which others may be like
-  std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: after its last receipt
+  std::vector<std::uint32_t> lastPlain_;          ///< [block]: the phase's first access without additional knowledge
+  std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: position after its last receipt
   struct End {
     std::uint32_t before = none, after = none; ///< accesses in the last phase of the first launch, and after it
   };
   std::vector<End> ends_;            ///< [rank]
-  std::set<std::uint64_t> written_;  ///< [block << 32 | rank]: the first write to its scratch is recorded
+  std::set<std::uint64_t> written_;  ///< block << 32 | rank: the block's first write to the rank's scratch is recorded
   std::vector<std::uint32_t> began_; ///< [rank]: the meeting with which its launch began
   /// [rank]: the meetings with which the senders of its packets began the current launch.
   std::vector<std::set<std::uint32_t>> packetsSince_;

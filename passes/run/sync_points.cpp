@@ -16,7 +16,8 @@ std::uint32_t pointsOf(const ir::Op &op) {
   return effect.step == ir::OpStep::BlockSync || effect.step == ir::OpStep::Barrier || effect.step == ir::OpStep::Drain;
 }
 
-/// Returns the relative cost. Barriers make several blocks wait, signals use links, and a nop is the cheapest.
+/// Returns the relative cost of a sync point. Barriers make several blocks wait, signals use links, and a nop is the
+/// cheapest.
 int costOf(ir::OpKind kind) {
   switch (ir::info(kind).step) {
   case ir::OpStep::Barrier:

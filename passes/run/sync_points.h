@@ -37,7 +37,7 @@ public:
 private:
   const ProgramIndex &index_;
   std::vector<std::uint32_t> firstOp_;    ///< [block], and one more: index into firstPoint_
-  std::vector<std::uint32_t> firstPoint_; ///< [operation], and one more
+  std::vector<std::uint32_t> firstPoint_; ///< [operation], and one more: its first point
   std::vector<Location> places_;
 };
 
