@@ -128,9 +128,10 @@ struct RunRecord {
   }
 };
 
-/// Records a run of `index.program` in the size of `geometry`. Joins in `classes` the points that meet. Returns nothing
-/// if blocks are stuck, or if the program is too large. `sizesChange`: launches of other sizes may follow.
-/// `ofFirstRank`: records only pairs whose second access is one of rank 0, and the events that matter for these pairs.
+/// Records a run of `index.program` in the size of `geometry`. Joins in `classes` the points of each barrier, and
+/// senders with their receivers. Returns nothing if blocks are stuck, or if the program is too large. `sizesChange`:
+/// launches of other sizes may follow. `ofFirstRank`: records only pairs whose second access is one of rank 0, and the
+/// events that matter for these pairs.
 std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPoints &points,
                                    SyncClasses &classes, bool sizesChange, bool ofFirstRank);
 
