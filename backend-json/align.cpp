@@ -8,13 +8,13 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The search itself. Diagonal k holds the points (x, y) with x - y = k. furthest[k] is the largest x reached on it.
+/// Myers' search. Diagonal k holds the points (x, y) with x - y = k. furthest[k] is the largest x reached on it.
 class Search {
 public:
   Search(std::size_t leftSize, std::size_t rightSize, const std::function<bool(std::size_t, std::size_t)> &equal)
       : leftSize_(static_cast<long>(leftSize)), rightSize_(static_cast<long>(rightSize)), equal_(equal) {}
 
-  /// True if a path of at most `maxEdits` edits was found.
+  /// Searches, and returns true if there is a path of at most `maxEdits` edits.
   bool run(long maxEdits) {
     maxEdits = std::min(maxEdits, leftSize_ + rightSize_);
     std::vector<long> furthest(2 * static_cast<std::size_t>(maxEdits) + 3, 0);
@@ -36,13 +36,13 @@ public:
           return true;
         }
       }
-      // Most of the array is still unused here, but there are few steps, so copies stay cheap.
+      // Most of the array is still unused, but there are few steps, so copies of it stay cheap.
       history_.push_back(furthest);
     }
     return false;
   }
 
-  /// Returns the pairs on the found path, which it follows backwards.
+  /// Follows the found path backwards, and returns its pairs in ascending order.
   Pairs pairs() const {
     Pairs found;
     long x = leftSize_, y = rightSize_;
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  /// True if an insertion (from k + 1) reaches further on diagonal `k` in step `d` than a deletion.
+  /// True if, in step `d`, an insertion (from diagonal k + 1) reaches further on diagonal `k` than a deletion.
   static bool goesDown(const std::vector<long> &furthest, long maxEdits, long k, long d) {
     const auto at = [&](long i) { return furthest[static_cast<std::size_t>(i + maxEdits + 1)]; };
     return k == -d || (k != d && at(k - 1) < at(k + 1));

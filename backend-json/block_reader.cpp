@@ -76,7 +76,7 @@ Expected BlockReader::field(std::size_t k) {
 }
 
 void BlockReader::end(const ReadObject &) {
-  blocks_->push_back(block_); // a copy has no spare capacity
+  blocks_->push_back(block_); // makes a copy, which has no spare capacity
 }
 
 } // namespace mscclc::json

@@ -1,4 +1,4 @@
-// Reads thread blocks: operations, and the tables through which these name channels and remote buffers.
+// Reads thread blocks: their operations, and their tables, through which operations name channels and remote buffers.
 #pragma once
 
 #include "backend-json/check_ids.h"
@@ -8,10 +8,10 @@
 
 namespace mscclc::json {
 
-/// An entry of one of a block's tables: ids of one type of channel.
+/// Reads an entry of one of a block's tables: the ids of one type of channel.
 class TableEntryReader final : public ObjectReader {
 public:
-  /// The first field of `schema` is one of `types`, the second one is the ids.
+  /// The first field of `schema` must be one of `types`. The second field must be the ids.
   TableEntryReader(PlanContext &plan, ObjectSchema schema, std::span<const std::string_view> types)
       : ObjectReader(schema), plan_(plan), types_(types) {}
   /// Expects a list of entries, and appends them to `table`.
@@ -39,7 +39,7 @@ public:
   Expected field(std::size_t k) override;
   void end(const ReadObject &object) override;
 
-  /// Returns the ids of the blocks in the list that was read last, in its order.
+  /// Returns the ids of the blocks in the list that was read last, in the order of the list.
   const std::vector<std::uint32_t> &ids() const { return ids_; }
 
 private:
@@ -48,7 +48,7 @@ private:
   std::vector<std::uint32_t> ids_;
   GivenIds given_;
   ir::LocId loc_ = ir::noLoc;
-  ir::ThreadBlock block_; ///< the one being read; its capacity is reused by the next block
+  ir::ThreadBlock block_; ///< the block that is being read; the next block reuses its capacity
   OpReader bodyOps_, ops_;
   TableEntryReader channels_, remoteBuffers_;
 };

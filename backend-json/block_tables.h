@@ -37,8 +37,9 @@ template <typename F> void forEachOfType(const std::vector<ir::ResourceUse> &tab
       f(position++, use.id);
 }
 
-/// Finds the position of an id among the entries of its type in the current block's table, in constant time. One
-/// instance serves all blocks of a rank: each slot has the number of the block that set it, so old entries are ignored.
+/// Finds the position of an id among the entries of its type in the current block's table, in constant time. One object
+/// serves all blocks of a rank. Each slot has the number of the block that set it, so slots of earlier blocks are
+/// ignored.
 class LocalIndex {
 public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};

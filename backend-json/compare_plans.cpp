@@ -58,7 +58,7 @@ std::string show(ChannelType type) {
   return std::string(toString(type));
 }
 
-/// Returns a set in sorted order.
+/// Returns the tags in sorted order, because they are a set.
 std::vector<std::string> sortedTags(const Program &program) {
   std::vector<std::string> tags = program.tags;
   std::ranges::sort(tags);
@@ -100,13 +100,13 @@ private:
   const Program &left_, &right_;
   const CompareOptions options_;
   ProgramPlace at_;
-  std::vector<bool> leftInBody_, rightInBody_; ///< whether each operation of the block is inside a pipeline
+  std::vector<bool> leftInBody_, rightInBody_; ///< [operation of the block]: true if it is inside a pipeline
   PlanComparison found_;
   std::unordered_map<std::string, std::size_t>
-      alike_; ///< the properties that a difference shares with others → its index
+      alike_; ///< properties that similar differences share → index into found_.differences
 };
 
-/// Counts a difference. True if it is a new one and there is room for it.
+/// Counts a difference. Returns true if no similar one was found before, and if there is room for another one.
 bool Comparer::isNew(Kind kind, std::string_view operation, std::string_view field, LocId loc, std::size_t op) {
   ++found_.total;
   std::string key(field.substr(0, field.find('[')));
@@ -152,7 +152,7 @@ PlanComparison Comparer::run() {
   field("tags", sortedTags(left_), sortedTags(right_));
   field<std::uint64_t>("number of gpus", left_.ranks.size(), right_.ranks.size());
   if (left_.ranks.size() != right_.ranks.size())
-    return std::move(found_); // all ranks would differ
+    return std::move(found_); // otherwise all ranks would differ
   for (std::size_t i = 0; i < std::min(left_.ranks.size(), right_.ranks.size()); ++i) {
     at_ = {static_cast<std::uint32_t>(i)};
     compareRanks(left_.ranks[i], right_.ranks[i]);
@@ -250,7 +250,8 @@ void Comparer::compareOps(const Rank &leftRank, const ThreadBlock &left, const R
   compareGap(leftRank, left, nextLeft, left.ops.size(), rightRank, right, nextRight, right.ops.size());
 }
 
-/// Compares the operations between two aligned ones: pairs those of one kind as changed, and reports the rest as added.
+/// Compares the operations between two aligned ones. Pairs operations of the same kind and reports them as changed.
+/// Reports the other ones as present in one plan only.
 void Comparer::compareGap(const Rank &leftRank, const ThreadBlock &left, std::size_t leftFrom, std::size_t leftTo,
                           const Rank &rightRank, const ThreadBlock &right, std::size_t rightFrom, std::size_t rightTo) {
   const auto pairs = alignSequences(leftTo - leftFrom, rightTo - rightFrom, [&](std::size_t i, std::size_t j) {

@@ -1,4 +1,5 @@
-// The value that a reader expects, and the variable for it. The levels of a plan state them, and value_reader.h checks.
+// The values that a reader expects, and the variables for them. The readers of a plan's levels state what they expect,
+// and value_reader.h checks it.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,12 @@ struct Truth {
 struct Text {
   std::function<void(std::string_view)> take;
 };
-/// One of `words`; its index is the value.
+/// Expects one of `words`. Its index is the value.
 struct Word {
   std::span<const std::string_view> words;
   std::function<void(std::size_t)> take;
 };
-/// Any number of values. element() is called for each, before it is read.
+/// Expects any number of values. element() is called for each value, before it is read.
 struct List {
   std::function<Expected()> element;
 };
@@ -40,7 +41,8 @@ struct Expected : std::variant<Ignored, WholeNumber, Truth, Text, Word, List, Ob
   using variant::variant;
 };
 
-// Expectations of most fields. `out` is set when the value arrives, and is unchanged if the value is not as expected.
+// The expectations of most fields. `out` is set when the value arrives. It stays unchanged if the value is not as
+// expected.
 
 template <typename T> Expected number(T &out) {
   return WholeNumber{0, std::numeric_limits<T>::max(), [&out](std::uint64_t value) { out = static_cast<T>(value); }};
@@ -55,7 +57,7 @@ inline Expected boolean(bool &out) {
 inline Expected string(std::string &out) {
   return Text{[&out](std::string_view value) { out = value; }};
 }
-/// Expects one of `words`. They are the names of the enumerators of E, from `First` on.
+/// Expects one of `words`, which are the names of the enumerators of E, from `First` on.
 template <auto First, typename E = decltype(First)> Expected word(std::span<const std::string_view> words, E &out) {
   return Word{words, [&out](std::size_t index) { out = static_cast<E>(static_cast<std::size_t>(First) + index); }};
 }
@@ -69,17 +71,17 @@ inline Expected list(ObjectReader &element) {
   return List{[&element] { return Expected(&element); }};
 }
 
-/// The fields of an object. All must be there unless their bit in `optional` is set. There are at most 32.
+/// The fields of an object, at most 32. Each of them must be there unless its bit in `optional` is set.
 struct ObjectSchema {
   std::span<const std::string_view> fields;
   std::uint32_t optional = 0;
 };
 
-/// A complete object.
+/// An object that was read completely.
 struct ReadObject {
-  std::uint32_t fields; ///< bit set of the fields that were there
-  std::size_t begin;    ///< the byte at which it begins
-  bool clean;           ///< there was no error in it
+  std::uint32_t fields; ///< bit set of the fields that the object has
+  std::size_t begin;    ///< the byte at which the object begins
+  bool clean;           ///< no error was found in the object
 };
 
 /// Reads the objects of one level one after another, and their fields in the order of the text.
@@ -88,8 +90,8 @@ public:
   explicit ObjectReader(ObjectSchema schema) : schema(schema) {}
   virtual ~ObjectReader() = default;
 
-  virtual void begin(std::size_t /*at*/) {} ///< called when an object opens at this byte
-  /// Returns the expected value of the schema's k-th field. Called when that field arrives.
+  virtual void begin(std::size_t /*at*/) {} ///< called when an object opens at byte `at`
+  /// Returns the expected value of field `k` of the schema. Called when that field arrives.
   virtual Expected field(std::size_t k) = 0;
   virtual void end(const ReadObject &) {}
 

@@ -62,7 +62,7 @@ private:
     return opens == (path_[matched_].field.empty() ? Opens::List : Opens::Object);
   }
 
-  /// The end of a value on the path ends the search.
+  /// Closes an object or a list. If it is on the path, the search ends.
   bool close() {
     places_.next();
     return passedBy_-- != 0;
@@ -70,9 +70,9 @@ private:
 
   TokenPlaces places_;
   const JsonPath &path_;
-  std::size_t matched_;      ///< steps of the path to the current value, or to the list or object around it
-  bool onPath_ = true;       ///< the next value is the one at the end of these steps
-  bool inList_ = false;      ///< directly in a list on the path
+  std::size_t matched_;      ///< number of steps of the path to the current value, or to the list or object around it
+  bool onPath_ = true;       ///< the next value is the one to which these steps lead
+  bool inList_ = false;      ///< the next value is an element of a list on the path
   std::size_t index_ = 0;    ///< index of the next value in that list
   std::size_t passedBy_ = 0; ///< depth within a skipped value
   std::optional<std::size_t> found_;

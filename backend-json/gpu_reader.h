@@ -1,5 +1,5 @@
 // Reads gpus: their channels, remote buffers, semaphores and thread blocks. Indices are resolved when a gpu is
-// complete, because a plan lists the things that operations name after the blocks.
+// complete, because in a plan, thread blocks come before the channels and buffers that their operations name.
 #pragma once
 
 #include "backend-json/block_reader.h"
@@ -9,7 +9,7 @@
 
 namespace mscclc::json {
 
-/// An entry of a list: all channels of one type, or one switch channel.
+/// Reads an entry of a list of channels: all channels of one type, or one switch channel.
 class ChannelReader final : public ObjectReader {
 public:
   explicit ChannelReader(PlanContext &plan);
@@ -30,7 +30,7 @@ private:
   ir::SwitchChannel channel_;
   std::size_t numGroups_ = 0;
 
-  /// A rank group of a switch channel.
+  /// Reads a rank group of a switch channel.
   class GroupReader final : public ObjectReader {
   public:
     explicit GroupReader(ChannelReader &channel);

@@ -1,4 +1,4 @@
-// Writes JSON text piece by piece. The items of a list or an object are on one line, or on a line each.
+// Writes JSON text piece by piece. The items of a list or an object are on one line, or each on a line of its own.
 #pragma once
 
 #include <charconv>
@@ -56,7 +56,7 @@ public:
 
 private:
   static constexpr std::size_t capacity = 1 << 16;
-  static constexpr std::size_t reserve = 128; ///< room in the buffer that every piece may use
+  static constexpr std::size_t reserve = 128; ///< every piece of text may rely on this room in the buffer
 
   struct Container {
     char close;
@@ -70,13 +70,13 @@ private:
     open_.push_back({close, items});
     depth_ += items == Items::OnLines;
   }
-  /// Writes what precedes a value; nothing after a key.
+  /// Writes the text before a value. After a key, this is empty.
   void beginValue() {
     if (!afterKey_ && !open_.empty())
       item();
     afterKey_ = false;
   }
-  /// Writes what precedes an item of the innermost object or list.
+  /// Writes the text before an item of the innermost object or list.
   void item() {
     Container &inner = open_.back();
     if (!inner.empty)
@@ -113,7 +113,7 @@ private:
   std::unique_ptr<char[]> buffer_;
   std::size_t used_ = 0;
   std::vector<Container> open_;
-  std::size_t depth_ = 0; ///< number of open objects and lists with items on lines of their own
+  std::size_t depth_ = 0; ///< number of open objects and lists that have each item on its own line
   bool afterKey_ = false;
 };
 

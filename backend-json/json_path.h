@@ -11,7 +11,7 @@ namespace mscclc::json {
 class JsonPath {
 public:
   struct Step {
-    std::string_view field; ///< empty: an index
+    std::string_view field; ///< empty: the step is an index
     std::size_t index = 0;
   };
 
@@ -33,7 +33,7 @@ public:
   std::string text() const;
 
 private:
-  static constexpr std::size_t maxSteps = 16; ///< a plan's deepest value needs 12
+  static constexpr std::size_t maxSteps = 16; ///< the deepest value of a plan needs 12
   std::array<Step, maxSteps> steps_;
   std::size_t size_ = 0;
 };

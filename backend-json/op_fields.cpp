@@ -24,7 +24,7 @@ bool sameChunks(const Rank &left, std::span<const Chunk> l, const Rank &right, s
                     [&](const Chunk &a, const Chunk &b) { return sameChunk(left, a, right, b); });
 }
 
-/// Returns the ids of the operation in a plan. They are sorted where their order has no meaning.
+/// Returns the ids that a plan has for the operation. They are sorted if their order has no meaning.
 std::vector<std::uint32_t> printedIds(const PlacedOp &at) {
   if (!isSemaphoreOp(at.op.kind) && !signalsThroughSwitch(at.op.kind) && !hasChannelIds(at.op.kind, at.op.channelType))
     return {};
@@ -59,7 +59,7 @@ std::string show(const Rank &rank, const Chunk &chunk) {
   return text + "[" + std::to_string(chunk.index) + ":" + std::to_string(std::uint64_t{chunk.index} + chunk.size) + "]";
 }
 
-/// Returns the elements of a list in words; of a long list the first ones, and their number.
+/// Returns the elements of a list in words. Of a long list, returns the first elements and the number of all.
 std::string showList(std::size_t count, const auto &element) {
   constexpr std::size_t shown = 8;
   std::string text = "[";
@@ -82,7 +82,8 @@ std::string showGroup(const Op &op) {
   return op.groupSize == 0 ? "none" : "slice " + std::to_string(op.groupIndex) + " of " + std::to_string(op.groupSize);
 }
 
-/// Compares the operands of one side: one by one if both have the same number, else as a whole.
+/// Compares the sources, or the destinations, of two operations: one by one if there are equally many, otherwise as a
+/// whole.
 void compareOperands(std::vector<FieldDifference> &out, const std::string &field, const Rank &left,
                      std::span<const Chunk> l, const Rank &right, std::span<const Chunk> r) {
   if (l.size() != r.size()) {

@@ -1,4 +1,4 @@
-// The fields of an operation with their names in a plan, for comparing and showing. Used by compare_plans.cpp.
+// The fields of an operation by their names in a plan, for comparing and showing. Used by compare_plans.cpp.
 #pragma once
 
 #include "ir/program.h"
@@ -15,7 +15,7 @@ struct PlacedOp {
   const ir::Op &op;
 };
 
-/// True if both have the same text in a plan, without the bodies of pipelines.
+/// True if both operations have the same text in a plan, without the bodies of pipelines.
 bool sameOp(const PlacedOp &left, const PlacedOp &right);
 
 struct FieldDifference {

@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-/// Required fields depend on the operation's name, so checkFields() checks them.
+/// Whether a field is required depends on the operation's name, so checkFields() checks that.
 constexpr std::uint32_t allOptional = ~std::uint32_t{0};
 
 constexpr std::uint32_t chunkPlaces =
@@ -182,7 +182,7 @@ void OpReader::end(const ReadObject &object) {
   block_.ops.pop_back();
 }
 
-/// Checks the properties that depend on the operation's kind. False after errors.
+/// Checks the properties that depend on the operation's kind. Returns false after errors.
 bool OpReader::finish(const ReadObject &object) {
   if (!kindKnown_) {
     if ((object.fields & op_field::Name) == 0)
@@ -230,7 +230,8 @@ bool OpReader::checkFields(const ReadObject &object) {
   return true;
 }
 
-/// The executor takes the number of entries as the number of channels, and reads nothing else of them.
+/// Checks the entries of a flush. The executor takes only their number, as the number of channels, and reads nothing
+/// else of them.
 bool OpReader::finishFlush(const ReadObject &object) {
   if (!dsts_.empty() && dsts_.size() != ids_.size()) {
     plan_.in.error(diag::flush_entries, object.begin, {dsts_.size(), plural(ids_.size(), "channel")});
@@ -242,7 +243,8 @@ bool OpReader::finishFlush(const ReadObject &object) {
   return true;
 }
 
-/// Until the gpu's channels are known, the space of the source keeps the buffer that the plan gives for the channel.
+/// Makes the operands of a switch reduce. Until the gpu's channels are known, the source's space stands for the buffer
+/// that the plan gives for the channel.
 bool OpReader::finishSwitchReduce(const ReadObject &object) {
   if (ids_.size() != 1) {
     plan_.in.error(diag::one_switch_channel, object.begin, {toString(op_.kind), ids_.size()});
@@ -255,7 +257,7 @@ bool OpReader::finishSwitchReduce(const ReadObject &object) {
   return true;
 }
 
-/// Sets the operation's id to the switch channel of its first operand in a switch buffer.
+/// Sets the operation's id to the switch channel of its first operand that has one.
 void OpReader::nameSwitchChannel() {
   for (const auto *side : {&srcs_, &dsts_})
     for (const Chunk &chunk : *side)

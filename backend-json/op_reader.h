@@ -1,4 +1,4 @@
-// Reads operations. Their indices stay those of the plan until resolve.h turns them into the rank's own.
+// Reads operations. Their indices stay those of the plan until resolve.h turns them into indices of the rank.
 #pragma once
 
 #include "backend-json/plan_context.h"
@@ -30,7 +30,8 @@ private:
 /// Reads operations and appends them to a block.
 class OpReader final : public ObjectReader {
 public:
-  /// `body` reads the operations inside a pipeline. Null: this one is inside a pipeline, and refuses another.
+  /// `body` reads the operations inside a pipeline. If `body` is null, this reader is inside a pipeline, and refuses
+  /// another pipeline.
   OpReader(PlanContext &plan, ir::ThreadBlock &block, OpReader *body);
   /// Expects a list of operations. `around` is the location of the block or the pipeline.
   Expected several(ir::LocId around);
@@ -52,10 +53,10 @@ private:
   ir::ThreadBlock &block_;
   OpReader *const body_;
   ir::LocId around_ = ir::noLoc;
-  std::uint32_t listed_ = 0; ///< number of operations of the list so far
+  std::uint32_t listed_ = 0; ///< number of operations that were read from the list
 
   // The operation that is being read.
-  std::size_t slot_ = 0; ///< its index in the block, before the operations of its body
+  std::size_t slot_ = 0; ///< index of the operation in the block, before the operations of its body
   ir::Op op_;
   bool kindKnown_ = false;
   ir::BufferKind switchBuffer_{};

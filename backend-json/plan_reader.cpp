@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-/// Returns the place in the plan of the thing at `place` of the program.
+/// Returns the path in the plan to the rank, block or operation at `place` of the program.
 JsonPath pathOf(const Program &program, const ProgramPlace &place) {
   JsonPath path;
   if (place.rank == ProgramPlace::none)
@@ -49,7 +49,8 @@ std::optional<Program> PlanReader::read() {
   if (in_.numErrors() != 0 || namesUnknownRank())
     return std::nullopt;
   program_.sources = std::move(plan_.sources);
-  // A plan does not state the chunk factor. checkStructure refuses counts that the collective cannot have.
+  // A plan does not state the chunk factor. checkStructure refuses numbers of chunks that are impossible for the
+  // collective.
   program_.collective.chunkFactor = chunksOfShare(program_);
   if (!checkStructure(program_, in_.engine(), [&](const ProgramPlace &place) { return placeOf(place); }))
     return std::nullopt;

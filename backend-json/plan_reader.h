@@ -1,5 +1,5 @@
-// Reads a whole plan with the readers of its levels: gpu_reader.h, block_reader.h, op_reader.h. Used by read_plan.cpp
-// only.
+// Reads a whole plan with the readers of its levels: gpu_reader.h, block_reader.h, op_reader.h. Only read_plan.cpp uses
+// it.
 #pragma once
 
 #include "backend-json/gpu_reader.h"
@@ -18,8 +18,8 @@ public:
   /// Returns the program. After errors, reports them and returns nothing.
   std::optional<ir::Program> read();
 
-  /// True if the only fault that read() found is a rank without a gpu. This fault is not reported: read the plan again
-  /// with the number of gpus as limit.
+  /// True if the only fault that read() found is the number of a rank without a gpu. read() does not report this fault.
+  /// To report it, read the plan again with the number of gpus as `rankLimit`.
   bool namesUnknownRank() const { return in_.numErrors() == 0 && numGpus() != 0 && plan_.largestRank >= numGpus(); }
   std::size_t numGpus() const { return gpus_.ids().size(); }
 

@@ -12,13 +12,13 @@
 
 namespace mscclc::json {
 
-// Two fields of a plan are mscclc's own. `root` is the rank of the root, for a collective that has one. `tags` is a
-// list of ir::Program::tags, for a program that has some. MSCCL++'s loader looks fields up by name and ignores others
-// (execution_plan.cc, ExecutionPlan::Impl). A rooted collective's plan without a root is read as one of a custom
-// collective, because other tools may use these names for anything.
+// Two fields of a plan are additions of mscclc. `root` is the rank of the root, for a collective that has one. `tags`
+// is the list ir::Program::tags, for a program that has tags. MSCCL++'s loader looks fields up by name and ignores
+// others (execution_plan.cc, ExecutionPlan::Impl). If the plan of a rooted collective has no `root`, the collective is
+// read as a custom one, because other tools may use the name of the collective for anything.
 
-// The words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::Protocol.
-// ir::reduceOpNames has those of reductions.
+// The words for enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on) and ir::Protocol.
+// ir::reduceOpNames has the words for reductions.
 inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
@@ -59,7 +59,7 @@ inline constexpr std::string_view opFieldNames[] = {
 #undef FIELD
 };
 
-/// Returns the name of the one field in `field`.
+/// Returns the name of the only field in the set `field`.
 constexpr std::string_view nameOf(OpFields field) {
   return opFieldNames[std::countr_zero(field)];
 }
@@ -79,7 +79,8 @@ struct PlanOp {
 };
 
 namespace detail {
-/// Returns the fields that follow from the operation's shape. So a plan has exactly the fields that the IR can hold.
+/// Returns the fields of a kind of operation. They follow from the shape of the operation. So a plan has exactly the
+/// fields that the IR can hold.
 constexpr PlanOp fieldsFor(ir::OpKind kind) {
   using namespace op_field;
   const ir::OpShape shape = ir::shapeOf(kind);
@@ -88,8 +89,7 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= BarrierId | NumThreadblocks;
   else if (kind == ir::OpKind::Pipeline)
     op.required |= IterContext | Body;
-  else if (kind ==
-           ir::OpKind::SwitchReduce) // its spelling differs from all others (GroupLoadReduce in internal/operations.py)
+  else if (kind == ir::OpKind::SwitchReduce) // its fields have other names (GroupLoadReduce in internal/operations.py)
     op.required |= SwitchRange | DstChunk | ChannelIds;
   else if (ir::info(kind).step == ir::OpStep::Data)
     op.required |= Buffers;
@@ -109,7 +109,7 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= Reduction;
   if (ir::canBeSliced(kind))
     op.optional |= TbgInfo;
-  if (kind == ir::OpKind::Flush) // only their number counts: see WriteOptions::countedFlushes
+  if (kind == ir::OpKind::Flush) // only the number of entries counts: see WriteOptions::countedFlushes
     op.optional |= DstBuff;
   return op;
 }
@@ -125,8 +125,8 @@ constexpr const PlanOp &planOp(ir::OpKind kind) {
   return detail::planOps[static_cast<std::size_t>(kind)];
 }
 
-/// True if an operation of this kind has `channel_ids` when it uses channels of `type`. Puts have them only for port
-/// channels, whose queues they name. The remote buffer alone identifies a memory channel.
+/// True if an operation of this kind has `channel_ids` when it uses channels of `type`. A put has them only for port
+/// channels, because they name the queues. A memory channel is identified by the remote buffer alone.
 constexpr bool hasChannelIds(ir::OpKind kind, ir::ChannelType type) {
   const PlanOp &op = planOp(kind);
   return (op.required & op_field::ChannelIds) != 0 ||

@@ -34,7 +34,7 @@ private:
   void resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position);
   void resolveIds(std::span<std::uint32_t> ids, const Op &op, const JsonPath &list, std::size_t position);
   void resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position);
-  /// Replaces `id`, an index into `table`, by the entry there. The path is built for errors only.
+  /// Replaces `id`, an index into `table`, by the entry at this index. `path` is called only for errors.
   template <typename Path>
   void lookUp(std::uint32_t &id, const std::vector<std::uint32_t> &table, std::string_view what, Path path) {
     if (id < table.size())
@@ -49,7 +49,7 @@ private:
   Rank &rank_;
   const ValueReader::Anchor &gpu_;
   ValueReader &in_;
-  /// Tables of the current block: ids by type of channel.
+  /// The tables of the current block: ids by type of channel.
   std::vector<std::uint32_t> channelTables_[4], remoteTables_[4];
 };
 
@@ -61,7 +61,7 @@ void Resolver::run() {
   }
 }
 
-/// Checks a block's tables against the rank's lists and separates them by type.
+/// Checks a block's tables against the rank's lists, and stores them by type.
 bool Resolver::resolveTables(const ThreadBlock &block, const JsonPath &path) {
   const std::size_t errorsBefore = in_.numErrors();
   for (const bool remote : {false, true}) {
@@ -102,7 +102,7 @@ void Resolver::resolveOps(ThreadBlock &block, const JsonPath &path) {
   }
 }
 
-/// Resolves one operation, at index `position` of the list at `list`.
+/// Resolves one operation, which is at index `position` of the list of operations at path `list`.
 void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position) {
   const auto ids = block.idsOf(op);
   resolveIds(ids, op, list, position);
@@ -147,11 +147,11 @@ void Resolver::resolveIds(std::span<std::uint32_t> ids, const Op &op, const Json
   }
 }
 
-/// A switch reduce names its buffer and its channel. Both must agree.
+/// Checks that the buffer of a switch reduce is the buffer of its channel. The plan names both.
 void Resolver::resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position) {
   chunk.id = channel;
   if (channel >= rank_.switchChannels.size())
-    return; // reported with the channel
+    return; // reported as an error of the channel's id
   const BufferKind buffer = rank_.switchChannels[channel].buffer;
   if (chunk.space != spaceOf(buffer))
     error(list / position / nameOf(op_field::SwitchBuffer), diag::switch_buffer_differs,

@@ -6,9 +6,9 @@
 
 namespace mscclc::json {
 
-/// Converts the indices in all operations of `rank` from indices into their block's tables to the rank's own. Reports
-/// those that are out of range; false if there were any. The structural checker checks the rest. `gpu`: the place of
-/// the rank in the text that `in` reads.
+/// Converts the indices in all operations of `rank`: indices into tables of a block become indices of the rank. Reports
+/// indices out of range, and returns false if there were any. The structural checker checks the rest. `gpu`: the place
+/// of the rank in the text that `in` reads.
 bool resolve(ir::Rank &rank, const ValueReader::Anchor &gpu, ValueReader &in);
 
 } // namespace mscclc::json

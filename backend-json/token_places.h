@@ -1,5 +1,5 @@
-// The place of nlohmann's parser in a text. Its SAX interface passes values without their places. The iterator from
-// which it takes bytes counts them, and so gives the places.
+// The place of nlohmann's parser in a text. Its SAX interface gives values without their places. But the parser takes
+// bytes from an iterator, which counts them.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace mscclc::json {
 
 class TokenPlaces {
 public:
-  /// The text of a value, or of white space before one, begins at byte `begin` of `text`.
+  /// Parsing begins at byte `begin` of `text`. A value must begin there, or white space before a value.
   explicit TokenPlaces(std::string_view text, std::size_t begin = 0)
       : text_(text), reached_(text.data() + begin), previousEnd_(begin), end_(begin) {}
 
-  /// Runs nlohmann's parser, which sends the events of a value to `events`. Every event must first call next(). False
-  /// if the handler stopped it or the text is not JSON. `whole`: only white space may follow the value.
+  /// Runs nlohmann's parser, which sends the events of a value to `events`. Every event must first call next(). Returns
+  /// false if an event stopped the parser, or if the text is not JSON. `whole`: only white space may follow the value.
   template <typename Events> bool parse(Events &events, bool whole);
 
   /// Steps to the token that the parser has just read.
@@ -24,8 +24,9 @@ public:
     previousEnd_ = end_;
     end_ = taken();
   }
-  /// Returns the byte at which the current token begins; it is a value or a field's name. Only white space, ',' and ':'
-  /// are between it and the token before. If that token is a number, the parser has taken one of these bytes already.
+  /// Returns the byte at which the current token begins. The token is a value or the name of a field. Only white space,
+  /// ',' and ':' are between it and the token before. If the token before is a number, the parser has already taken one
+  /// of these bytes.
   std::size_t here() const {
     const std::size_t at = text_.find_first_not_of(" \t\r\n,:", previousEnd_);
     return at == std::string_view::npos ? text_.size() : at;
@@ -34,7 +35,7 @@ public:
   std::string_view text() const { return text_; }
 
 private:
-  /// Iterates over a text and counts how far it got.
+  /// Iterates over a text, and stores the place that it has reached.
   class Iterator {
   public:
     using iterator_category = std::input_iterator_tag;
@@ -68,7 +69,7 @@ private:
 
 template <typename Events> bool TokenPlaces::parse(Events &events, bool whole) {
   constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
-  if (text_.substr(end_).starts_with(byteOrderMark)) // the parser skips it
+  if (text_.substr(end_).starts_with(byteOrderMark)) // the parser skips this mark
     end_ += byteOrderMark.size();
   return nlohmann::json::sax_parse(Iterator(reached_, &reached_), Iterator(text_.data() + text_.size(), nullptr),
                                    &events, nlohmann::json::input_format_t::json, whole);

@@ -9,7 +9,7 @@ namespace mscclc::json {
 
 namespace {
 
-/// Names of the alternatives of Expected, in their order.
+/// The names of the alternatives of Expected, in their order.
 constexpr std::string_view expectedNames[] = {"anything", "a number", "true or false", "a string",
                                               "a string", "a list",   "an object"};
 static_assert(std::size(expectedNames) == std::variant_size_v<Expected::variant>);
@@ -23,7 +23,7 @@ std::size_t indexOf(std::span<const std::string_view> fields, std::string_view n
   return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
 }
 
-/// Returns the parser's words for its error, without the place and without the text that it has read, which may be
+/// Returns the parser's text for an error. Leaves out the place, and the text that the parser has read, which may be
 /// long. All versions from 3.11 on have the same words, except for an empty text.
 std::string_view wordsOf(const nlohmann::json::exception &fault) {
   std::string_view text = fault.what();
@@ -48,12 +48,12 @@ void ValueReader::read(ObjectReader &root) {
   root_ = &root;
   if (!places_.parse(*this, true))
     return;
-  // The parser takes a NUL as the end, as in a C string.
+  // The parser stops at a NUL, as at the end of a C string.
   if (const std::size_t last = places_.taken() - 1; places_.text()[last] == '\0')
     error(diag::json_syntax, last, {"text after the plan"});
 }
 
-// ---- what comes next, and whether it is that ----
+// ---- expected values ----
 
 Expected ValueReader::expected() {
   if (frames_.empty())
@@ -66,7 +66,7 @@ Expected ValueReader::expected() {
   return frame.step == nothing ? Ignored{} : frame.object->field(frame.step);
 }
 
-/// Reads a value without parts. Calls `take` if a `Wanted` is expected; otherwise the value is refused.
+/// Reads a value without parts. Calls `take` if a `Wanted` is expected. Otherwise refuses the value.
 template <typename Wanted, typename Take> bool ValueReader::scalar(std::string_view found, Take take) {
   places_.next();
   if (ignoredDepth_ != 0)
@@ -117,12 +117,12 @@ bool ValueReader::number_unsigned(number_unsigned_t value) {
   });
 }
 
-/// The parser sends integers with a sign here.
+/// The parser calls this for integers with a sign.
 bool ValueReader::number_integer(number_integer_t) {
   return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) { badNumber(wanted, "a negative number"); });
 }
 
-/// This is a fraction, or an integer that does not fit in 64 bits.
+/// The parser calls this for fractions, and for integers that do not fit in 64 bits.
 bool ValueReader::number_float(number_float_t, const string_t &text) {
   return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) {
     const bool integer = text.find_first_not_of("0123456789") == std::string::npos;
@@ -154,7 +154,7 @@ bool ValueReader::string(string_t &value) {
   return valueEnds();
 }
 
-/// JSON text has no binary values.
+/// The parser never calls this, because JSON text has no binary values.
 bool ValueReader::binary(binary_t &) {
   return false;
 }
@@ -234,10 +234,10 @@ bool ValueReader::end_array() {
   return valueEnds();
 }
 
-/// The parser stops here, whatever is returned. `position`: the number of bytes that it has taken; the end counts as
-/// one.
+/// Reports an error of the parser. The parser stops after this, whatever is returned. `position`: the number of bytes
+/// that the parser has taken. The end of the text counts as a byte.
 bool ValueReader::parse_error(std::size_t position, const std::string &token, const nlohmann::json::exception &fault) {
-  constexpr int numberOverflow = 406; // it does not fit in a double
+  constexpr int numberOverflow = 406; // the number does not fit in a double
   if (fault.id == numberOverflow) {
     number_float(0, token);
     return false;
@@ -290,7 +290,7 @@ ir::ShownPlace ValueReader::shownPlace(const Anchor &near, const JsonPath &path)
   return shown;
 }
 
-/// Returns "plan.json:12:7: $.gpus[0]"; without an offset, no line and column.
+/// Returns "plan.json:12:7: $.gpus[0]". Without `offset`, leaves out line and column.
 std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size_t> offset) {
   std::string place = filename_ + ":";
   if (offset) {

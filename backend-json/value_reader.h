@@ -22,44 +22,44 @@ public:
   /// Reads the text as one object. Reports unknown, repeated and missing fields, and text that is not JSON.
   void read(ObjectReader &root);
 
-  /// Reports at the value that is being read.
+  /// Reports an error at the value that is being read.
   void error(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args = {}) { error(info, places_.here(), args); }
-  /// Reports at the byte `offset`, under the current path.
+  /// Reports an error at byte `offset`, with the current path.
   void error(const ir::DiagInfo &info, std::size_t offset, const std::vector<ir::DiagArg> &args = {}) {
     report(info, path(), offset, args);
   }
   void error(const ir::DiagInfo &info, const JsonPath &path, std::size_t offset, const std::vector<ir::DiagArg> &args) {
     report(info, path, offset, args);
   }
-  /// A value whose place is known. The search for the place of another value begins there.
+  /// A value with a known place, at which the search for the place of another value begins.
   struct Anchor {
     JsonPath path;
     std::size_t begin;
   };
-  /// Reports at the value of `path`, which lies within the value of `near`.
+  /// Reports an error at the value of `path`, which is inside the value of `near`.
   void errorAt(const Anchor &near, const JsonPath &path, const ir::DiagInfo &info,
                const std::vector<ir::DiagArg> &args = {}) {
     if (!full())
       report(info, path, find(near, path), args);
   }
-  /// Returns the byte at which the value of `path` begins, if it is there.
+  /// Returns the byte at which the value of `path` begins; nothing if there is no such value.
   std::optional<std::size_t> find(const Anchor &near, const JsonPath &path) const;
-  /// Returns the number at that byte; nothing if there is no whole number.
+  /// Returns the number at byte `offset`; nothing if there is no whole number.
   std::optional<std::uint64_t> numberAt(std::size_t offset) const;
   /// Returns the place of the value of `path`, for a report about another value.
   ir::ShownPlace shownPlace(const Anchor &near, const JsonPath &path);
 
-  /// Returns the path of the value that is being read. In ObjectReader::begin() and end() that is the object.
+  /// Returns the path of the value that is being read. In ObjectReader::begin() and end(), this value is the object.
   JsonPath path() const;
   /// Stops reading and reporting.
   void stop() { numErrors_ = std::max(numErrors_, maxErrors); }
-  /// True after so many errors that reporting has stopped.
+  /// True if there were so many errors that reporting has stopped.
   bool full() const { return numErrors_ >= maxErrors; }
   std::size_t numErrors() const { return numErrors_; }
   ir::DiagnosticEngine &engine() { return engine_; }
   std::string_view filename() const { return filename_; }
 
-  // The events of nlohmann's parser. Returning false stops it.
+  // The events of nlohmann's parser. If an event returns false, the parser stops.
   bool null() override;
   bool boolean(bool value) override;
   bool number_integer(number_integer_t value) override;
@@ -81,12 +81,12 @@ private:
 
   /// An open object or list.
   struct Frame {
-    ObjectReader *object; ///< null: a list
+    ObjectReader *object; ///< null if the frame is a list
     List list;
     std::size_t begin;
     std::size_t errorsBefore;
-    std::uint32_t fields = 0;   ///< bit set of those that were read
-    std::size_t next = 0;       ///< the field that is expected next, as fields are mostly in order
+    std::uint32_t fields = 0;   ///< bit set of the fields that were read
+    std::size_t next = 0;       ///< the field after the last one, which comes next if fields are in order
     std::size_t step = nothing; ///< the field or element that is being read
   };
 
@@ -109,7 +109,7 @@ private:
   std::size_t ignoredDepth_ = 0; ///< depth within a skipped value
   bool rootRead_ = false;
   std::size_t numErrors_ = 0;
-  std::size_t knownOffset_ = 0, knownLine_ = 1, knownLineStart_ = 0; ///< the end of the last line count
+  std::size_t knownOffset_ = 0, knownLine_ = 1, knownLineStart_ = 0; ///< the place up to which lines were counted
 };
 
 /// Returns `text` for a message: control characters are replaced, and long text is cut.

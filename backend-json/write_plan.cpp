@@ -25,7 +25,7 @@ public:
       : program_(program), out_(stream, options.compact), countedFlushes_(options.countedFlushes) {}
 
   bool write(std::string_view name);
-  /// Writes one operation; a pipeline without its body.
+  /// Writes one operation. Of a pipeline, leaves out the body.
   void writeSingle(const OpRef &at);
 
 private:
@@ -248,7 +248,8 @@ template <typename Field> void PlanWriter::table(const std::vector<ResourceUse> 
   });
 }
 
-/// Writes the list of the block's operations in [begin, end), except those in the body of another one.
+/// Writes the block's operations in [begin, end) as a list. Operations in the body of a pipeline are part of the
+/// pipeline.
 void PlanWriter::ops(std::size_t begin, std::size_t end) {
   out_.beginList(onLines);
   for (std::size_t i = begin; i < end;) {
@@ -318,7 +319,7 @@ void PlanWriter::operandFields(OpFields fields) {
   }
 }
 
-/// Writes the fields after the operands.
+/// Writes the fields that follow the operands.
 void PlanWriter::channelFields(OpFields fields) {
   if (hasChannelIds(op_->kind, op_->channelType)) {
     const auto ids = block_->idsOf(*op_);
