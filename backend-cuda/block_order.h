@@ -1,4 +1,4 @@
-// The operations of a block in the order in which its threads reach them.
+// Walks through the operations of a block in the order in which its threads reach them.
 #pragma once
 
 #include "ir/program.h"

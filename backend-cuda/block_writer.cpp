@@ -190,7 +190,7 @@ private:
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, releases_; ///< [operation]: marked in some instance
   std::vector<std::uint32_t> hook_;                       ///< [operation]: fusedHooks() if all instances agree
-  std::vector<char> isDone_;  ///< [operation]: it is not written, as another one or the launch's end does it
+  std::vector<char> isDone_;  ///< [operation]: not written; another operation does it, or the launch's end
   bool endsUnfenced_ = false; ///< some instance ends with unfenced accesses
   int failedRepeats_ = 0;
 };

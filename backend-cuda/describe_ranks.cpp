@@ -68,7 +68,7 @@ public:
       }
     if (channels.empty())
       return constant(0);
-    // The number of the channel takes the place of the block number.
+    // In these samples, `block` is the number of the switch channel.
     const Axes axes{&rankVariable, &indexVariable, &var::step, &memberVariable};
     return finder_.expressionOrTable(
         {channels, 1, 0, static_cast<int>(most)},
@@ -120,7 +120,7 @@ DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables) {
     peer = d.ofEntry(count, [&](const Sample &, const ir::Rank &r, std::size_t i) { return r.peers(type)[i]; });
     peerChannel = d.ofEntry(count, [&](const Sample &s, const ir::Rank &, std::size_t i) -> std::int64_t {
       const auto end = pairing.peer(type, {static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(i)});
-      return end ? std::int64_t{end->channel} : std::int64_t{-1}; // becomes MSCCLC_UNPAIRED as an unsigned number
+      return end ? std::int64_t{end->channel} : std::int64_t{-1}; // -1 becomes MSCCLC_UNPAIRED as an unsigned number
     });
   };
   channels(ir::ChannelType::Memory, f.memoryPeer, f.memoryPeerChannel);

@@ -51,7 +51,7 @@ private:
 
   void collect(std::uint32_t block) {
     const ir::ThreadBlock &code = index_.ops(block);
-    std::size_t bodyBegin = 0, bodyEnd = 0; // of the last pipeline, as its operations repeat
+    std::size_t bodyBegin = 0, bodyEnd = 0; // body of the last pipeline, whose operations repeat
     for (std::size_t o = 0; o < code.ops.size(); ++o) {
       const Op &op = code.ops[o];
       if (op.kind == ir::OpKind::Pipeline) {

@@ -20,7 +20,7 @@ struct ChunkExpr {
   enum class View : std::uint8_t { Input, Output, Scratch, Packets } view = View::Input;
   Expr peer; ///< owner of a peer's chunk
   Expr index;
-  Expr slot, slotStep; ///< in scratch of a program of rows: .holding(slot, slotStep); null: not known
+  Expr slot, slotStep; ///< slots of scratch in a program of rows: .holding(slot, slotStep); null: not known
 };
 
 /// The operands of an operation: chunks, or numbers of channels and semaphores. It is written as one(…), few(…, …) or a
@@ -115,7 +115,7 @@ struct HookModel {
   std::vector<Array> arrays;        ///< the arrays of all hooks, in the order in which a launch gives them
   std::vector<std::string> headers; ///< the headers that declare the functions, each once
   std::vector<std::string>
-      spellings;    ///< [hook]: RowHook<mscclc::hooks::AddRmsNorm, Writes<0>, Reads<1>>; empty: a wire format
+      spellings;    ///< [hook]: its class: RowHook<mscclc::hooks::AddRmsNorm, Writes<0>>; empty: a wire format
   std::string wire; ///< the class of the program's wire format; empty: none
   /// Chunks consist of whole blocks of this many elements. 1: hooks take rows, but no blocks. 0: hooks take single
   /// elements only.

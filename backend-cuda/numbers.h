@@ -1,7 +1,7 @@
-// Numbers of a program that differ between ranks, blocks, repetitions and items.
+// Finds formulas for numbers of a program that differ between ranks, blocks, repetitions and items.
 //
-// SPMD folding turns many equal programs into one. What still differs (a peer, a chunk, a channel) is a function of the
-// block that runs it. Most such functions have a formula (ir/formula); the rest become tables.
+// SPMD folding turns many equal programs into one. Their differences (a peer, a chunk, a channel) become functions of
+// the block that runs the program. Most such functions have a formula (ir/formula). The others become tables.
 #pragma once
 
 #include "backend-cuda/tables.h"
@@ -82,7 +82,7 @@ public:
 
   /// Returns an expression for `value` over `space`, without a table; null if there is none.
   Expr expression(const SampleSpace &space, const ValueOf &value, const Axes &axes = ofBlockProgram) const;
-  /// Returns the same, with a table look-up if there is no formula.
+  /// Returns an expression for `value` over `space`: a formula, or a table look-up if there is none.
   Expr expressionOrTable(const SampleSpace &space, const ValueOf &value, const Axes &axes = ofBlockProgram);
 
 private:

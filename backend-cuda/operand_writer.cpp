@@ -13,7 +13,7 @@ using ir::Op;
 
 namespace {
 
-/// The most operands that are written one by one. More become a function of the operand's number.
+/// The most operands that are written one by one. Longer lists become a function of the operand's number.
 constexpr std::uint32_t maxWrittenOut = 3;
 
 ChunkExpr::View viewOf(ir::BufferKind buffer, DataForm form) {

@@ -21,7 +21,7 @@ public:
   void write();
 
 private:
-  // The order of these calls is the order in which formulas are sought and tables are numbered.
+  // The following functions are called in the order in which formulas are sought and tables are numbered.
   Expr position() const { return operands_.position(at_); }
   ListExpr ids() { return operands_.ids(at_, 0, op_.numIds); }
   ListExpr plain(std::uint32_t first, std::uint32_t count = 1) {

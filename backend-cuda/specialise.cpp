@@ -200,7 +200,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
   flag(program.collective.inplace, MSCCLC_IN_PLACE);
   flag(model.packets, MSCCLC_USES_PACKETS);
-  // With Lamport packets it has three parts.
+  // Scratch of Lamport packets has three parts, not two.
   flag(program.doubleScratch && !model.lamportPackets, MSCCLC_DOUBLE_SCRATCH);
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
@@ -217,7 +217,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   const std::uint32_t node = program.movement.ranksPerNode;
   if (model.slots && port && node != 0 && node < model.ranks)
     model.ranksPerNode = node;
-  // The runtime finds the places of buffers in place by their sizes. This flag names the case in which sizes mislead.
+  // The runtime finds the places of buffers in place by their sizes. This flag marks the case in which sizes mislead.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
   flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,

@@ -13,8 +13,8 @@ namespace mscclc::cuda {
 /// A sequence of `times` operations at the positions `first`, `first + step`, …, in the blocks of one WaitList.
 struct WaitPlace {
   std::uint32_t first = 0, step = 1, times = 1;
-  std::string operation; ///< its name in plans
-  std::string place;     ///< "a.cpp:7"; empty if it is not known
+  std::string operation; ///< name of the operation in plans
+  std::string place;     ///< place in the source: "a.cpp:7"; empty if it is not known
   Expr sender;           ///< the rank that sends packet operand `i`; null: no packets are read
 };
 

@@ -63,8 +63,8 @@ std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
          std::to_string(all[0].rank) + ".";
 }
 
-/// Appends the statements of a block program. In a split kernel, they are those of one part, and only the kernel `part`
-/// runs them.
+/// Appends the statements of a block program. In a split kernel, these are the statements of one part, which only the
+/// kernel `part` runs.
 void printPart(std::string &out, const KernelModel &model, const char *part, const std::vector<Statement> &statements) {
   if (!model.isSplit)
     return printStatements(out, statements, "  ");
