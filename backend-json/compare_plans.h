@@ -13,7 +13,7 @@ namespace mscclc::json {
 
 struct CompareOptions {
   bool ignoreName = false; ///< the plan's name may differ
-  std::size_t limit = 20;  ///< number of kept differences; similar ones count as one, and all are counted in `total`
+  std::size_t limit = 20;  ///< the most differences that are kept; similar ones count as one (`total` counts all)
 };
 
 struct PlanDifference {

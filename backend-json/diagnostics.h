@@ -1,4 +1,4 @@
-// Descriptors of this room's diagnostics.
+// Descriptors of the plan reader's diagnostics.
 #pragma once
 
 #include "ir/diagnostics.h"

@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-/// Whether a field is required depends on the operation's name, so checkFields() checks that.
+/// All fields are optional here. checkFields() checks the fields that an operation of this name must have.
 constexpr std::uint32_t allOptional = ~std::uint32_t{0};
 
 constexpr std::uint32_t chunkPlaces =

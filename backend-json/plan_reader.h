@@ -18,7 +18,7 @@ public:
   /// Returns the program. After errors, reports them and returns nothing.
   std::optional<ir::Program> read();
 
-  /// True if the only fault that read() found is the number of a rank without a gpu. read() does not report this fault.
+  /// True if the plan names a rank without a gpu, and read() found no other fault. read() does not report this fault.
   /// To report it, read the plan again with the number of gpus as `rankLimit`.
   bool namesUnknownRank() const { return in_.numErrors() == 0 && numGpus() != 0 && plan_.largestRank >= numGpus(); }
   std::size_t numGpus() const { return gpus_.ids().size(); }

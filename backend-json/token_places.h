@@ -1,5 +1,5 @@
-// The place of nlohmann's parser in a text. Its SAX interface gives values without their places. But the parser takes
-// bytes from an iterator, which counts them.
+// Finds the place of nlohmann's parser in a text. The parser's SAX interface gives values without their places. But the
+// parser takes bytes from an iterator, which counts them.
 #pragma once
 
 #include <cstddef>
