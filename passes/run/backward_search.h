@@ -106,9 +106,10 @@ private:
   std::vector<Turn> turns_; ///< a heap; the turn with the latest time is first
   std::vector<Reached> blocks_;
   std::vector<Begun> ranks_;
-  std::vector<std::uint32_t> meetings_; ///< [meeting]: the last run that reached it
+  std::vector<std::uint32_t> meetings_; ///< [meeting]: the value of run_ when it was last reached
   std::vector<std::uint32_t> messages_;
-  std::vector<std::uint32_t> heard_; ///< [message]: the last run that visited the waits of its receiving thread
+  /// [message]: the value of run_ when the waits of its receiving thread were last visited.
+  std::vector<std::uint32_t> heard_;
   std::unordered_map<std::uint32_t, std::vector<ThroughPort>> throughPorts_; ///< by channel
 };
 

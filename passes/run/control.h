@@ -91,7 +91,7 @@ public:
   std::uint32_t &step(std::uint32_t block) { return blocks_[block].step; }
   /// Makes `block` wait. It is put behind the blocks of the list that begins with `waiters`.
   void wait(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
-  /// Lets all blocks in the list continue.
+  /// Lets all blocks in the list that begins with `waiters` continue.
   void wake(std::uint32_t &waiters);
 
 private:
@@ -101,7 +101,7 @@ private:
     ir::BlockCursor at;
     std::uint32_t step = 0; ///< number of ids that a wait has taken, or of sources that have arrived
     std::uint32_t nextWaiter = none;
-    bool entered = false; ///< the operation's entry work is done
+    bool entered = false; ///< the work at the beginning of the operation is done
     Waiting waiting;
     LoopSlice slice;
   };

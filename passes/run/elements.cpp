@@ -26,7 +26,7 @@ Elements::Share Elements::shareOf(std::uint32_t b, const Operand &operand, std::
   const ir::Op &op = code.ops[operand.op];
   const ir::Chunk &chunk = code.chunks[operand.ref];
   const std::uint32_t loop = loopOf(b, operand.op);
-  const bool inLoop = loop != none && loop == header; // after a pipeline has ended, Share::loop is enough
+  const bool inLoop = loop != none && loop == header; // shares of a pipeline that has ended differ in Share::loop
   // A multicast accesses the same element on all ranks, so the element of the own rank is used.
   const ir::MemoryPiece piece = ir::pieceOf(index_.program, index_.rankOf(b), op, operand.ref - op.firstChunk, chunk);
   const UnitSpan span = geometry_.span(chunk, op, inLoop ? slice : nullptr, piece.inScratch());

@@ -20,7 +20,7 @@ public:
   };
 
   /// True if one thread makes both accesses of a cell: first by operand `before`, then by operand `now` of block `b`.
-  /// Accesses by two operations do not count if only one of them uses a multicast address. `now` belongs to the current
+  /// Returns false for two operations if only one of them uses a multicast address. `now` belongs to the current
   /// operation, in `slice` of the pipeline of `header`. Outside of pipelines, `slice` is null and `header` is `none`.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;

@@ -29,7 +29,7 @@ enum class Relation : std::uint8_t { HappensBefore, Released, Visibility };
 ///   everything earlier than the sender's launch (Order::meetRank).
 enum class MessageKind : std::uint32_t { Signal, RelaxedSignal, Packet };
 
-/// True if a message carries `relation` for what its sender did in the same launch.
+/// True if a message carries `relation` for everything that its sender did in the same launch.
 constexpr bool carries(MessageKind kind, Relation relation) {
   switch (kind) {
   case MessageKind::Signal:
@@ -42,7 +42,7 @@ constexpr bool carries(MessageKind kind, Relation relation) {
   return relation == Relation::HappensBefore;
 }
 
-/// True if a message carries `relation` for what is earlier than its sender's launch.
+/// True if a message carries `relation` for everything before its sender's launch.
 constexpr bool carriesEarlier(MessageKind kind, Relation relation) {
   return kind != MessageKind::Packet || carries(kind, relation);
 }

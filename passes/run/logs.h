@@ -31,8 +31,9 @@ public:
   std::uint32_t length(std::uint32_t block) const { return static_cast<std::uint32_t>(logs_[block].size()); }
   void add(std::uint32_t block, const MessageClock &clock);
 
-  /// Nodes hold the common part of several entries: the knowledge of the blocks of a meeting, or the additional
-  /// knowledge of a thread or an operation beyond that of its block. Their numbers come after those of the blocks.
+  /// Makes an empty node, and returns its number. A node holds the common part of several entries: the knowledge of the
+  /// blocks of a meeting, or the additional knowledge of a thread or an operation beyond that of its block. The numbers
+  /// of nodes come after those of blocks.
   std::uint32_t newNode() {
     nodes_.push_back(static_cast<std::uint32_t>(clocks_.size()));
     return index_.numBlocks() + numNodes() - 1;

@@ -65,7 +65,7 @@ public:
     for (std::uint32_t u = 0; u < inputs; ++u)
       visit(input + u, u);
     for (std::uint32_t u = 0; u < outputs; ++u)
-      if (output + u - input >= inputs) // unsigned arithmetic, so that it also covers earlier cells
+      if (output + u - input >= inputs) // unsigned, so that cells before the input are also outside of it
         visit(output + u, none);
   }
   /// Returns the cells of packets in the scratch of a rank.
@@ -95,7 +95,7 @@ public:
     for (std::uint32_t i = cell.moreReads; i != none; i = reads_[i].next)
       visit(reads_[i].record);
   }
-  /// Adds a read, which replaces an earlier read of the same block. `keeps`: it does not replace any.
+  /// Adds a read. It may replace an earlier read of the same block, unless `keeps` is true.
   void addRead(Cell &cell, const Epoch &record, bool keeps = false);
   /// Makes `record` the last write, and forgets the reads.
   void setWrite(Cell &cell, const Epoch &record);

@@ -47,7 +47,7 @@ public:
   Order(const ProgramIndex &index, OrderWatcher *watcher);
 
   View view(std::uint32_t block) const { return {block, blocks_[block].phase, blocks_[block].length}; }
-  /// Returns the view at the block's next phase, including what it has waited for in this phase.
+  /// Returns the view at the block's next phase, including everything that the block has waited for in this phase.
   View nextView(std::uint32_t block) const {
     return {block, blocks_[block].phase + 1, logs_.length(block), none, none, true};
   }

@@ -3,10 +3,10 @@
 // to its own block that the sources of earlier puts may be reused.
 //
 // The puts before a signal or flush are certain only for the same thread, and for puts that the thread knows to have
-// been issued. So the puts of each thread on a channel form a *lane*, in which the order is certain. Whatever covers
-// put n of a lane covers all earlier puts of the lane. Example: thread 0 does puts p1, p2, and thread 1 does put p3,
-// all on one channel. Then thread 1 signals. The signal covers p3. It covers p1 and p2 only if thread 1 knows that they
-// have been issued, for example because the block has met in between.
+// been issued. So the puts of each thread on a channel form a *lane*, in which the order is certain. An event that
+// covers put n of a lane covers all earlier puts of the lane. Example: thread 0 does puts p1, p2, and thread 1 does put
+// p3, all on one channel. Then thread 1 signals. The signal covers p3. It covers p1 and p2 only if thread 1 knows that
+// they have been issued, for example because the block has met in between.
 #include "passes/run/order.h"
 
 #include <algorithm>

@@ -73,8 +73,8 @@ OrderSearch::Search &OrderSearch::searchOf(std::uint32_t asks, std::uint32_t lau
   return searches_.emplace(key(asks, launch, relation), std::move(made)).first->second;
 }
 
-/// Returns the search `below`, extended by the additional knowledge of `view`. `below` is complete. The last result is
-/// kept, because the questions of one operation follow each other.
+/// Returns the search `below`, extended by the additional knowledge of `view`. `below` must be complete. The last
+/// result is kept, because the questions of one operation follow each other.
 OrderSearch::Search &OrderSearch::withBesides(const View &view, const Search &below) {
   if (besides_.below == &below && besidesView_.length == view.length &&
       std::ranges::equal(besidesClocks_, view.besides))

@@ -56,9 +56,9 @@ private:
   };
   struct Search {
     std::uint32_t launch = 0;   ///< number of launches that had begun at the event in question
-    std::uint32_t block = none; ///< the asking block; none if its whole rank asks
+    std::uint32_t block = none; ///< the asking block; `none` if its whole rank asks
     std::uint32_t rank = 0;     ///< the rank that asks
-    std::uint32_t own = 0;      ///< entries of its own log that were read or will be read
+    std::uint32_t own = 0;      ///< number of entries of the block's own log that were read or will be read
     Relation relation = Relation::HappensBefore;
     const Search *below = nullptr; ///< another search; its results count here, too
     std::uint64_t bytes = 0;       ///< its size

@@ -183,8 +183,8 @@ int weakness(const Pair &pair) {
 }
 } // namespace
 
-/// Keeps, for each two blocks, only pairs from which the others follow. If access A is ordered before access B, then
-/// all accesses of A's block up to A are ordered before all accesses of B's block from B on.
+/// For each two blocks, keeps only the pairs from which all other pairs follow. If access A is ordered before access B,
+/// then all accesses of A's block up to A are ordered before all accesses of B's block from B on.
 void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
   const auto plain =

@@ -34,7 +34,7 @@ private:
   struct FromBlock {
     BackwardSearch walk;
     Moment from{none, 0};                   ///< the phase at which the walk last began
-    const BackwardSearch *launch = nullptr; ///< the walk FromLaunch on which this one builds
+    const BackwardSearch *launch = nullptr; ///< the walk of FromLaunch on which this walk builds
   };
   /// A walk that begins with the knowledge of all blocks of a rank at the beginning of a launch.
   struct FromLaunch {

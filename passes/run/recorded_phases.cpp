@@ -45,7 +45,7 @@ void RecordedPhases::update(std::uint32_t block, std::uint32_t phase) {
   const std::vector<SyncPoint> &bounds = record_.bounds[block];
   std::vector<Begin> &begins = begins_[block];
   const std::uint32_t now = dropped_[bounds[phase]] ? begins[phase - 1].now : phase;
-  if (begins[phase].now == now) // then the following merged phases are unchanged, too
+  if (begins[phase].now == now) // then the merged phases after it are unchanged, too
     return;
   do
     begins[phase++].now = now;
