@@ -1,4 +1,4 @@
-// The reads and writes of a block since some point, and their conflicts with a new access.
+// Records the reads and writes of a block, and finds their conflicts with a new access.
 #pragma once
 
 #include "ir/memory_map.h"

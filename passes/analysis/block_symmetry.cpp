@@ -26,8 +26,8 @@ template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t in
   return true;
 }
 
-/// True if every channel, semaphore and switch channel that `block` names is the first of such a run. `block` belongs
-/// to a first instance.
+/// True if every channel, semaphore and switch channel that `block` names is the first of a run of `instances` equal
+/// ones. `block` belongs to a first instance.
 bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
   return std::ranges::all_of(block.ids, [instances](std::uint32_t id) { return id % instances == 0; }) &&
          std::ranges::all_of(block.chunks, [instances](const ir::Chunk &chunk) {
@@ -85,7 +85,7 @@ public:
     return true;
   }
 
-  std::array<std::vector<std::uint32_t>, 2> images; ///< [0: memory, 1: port][rank and channel of rank 0]
+  std::array<std::vector<std::uint32_t>, 2> images; ///< [0: memory, 1: port][rank, channel of rank 0]: its image
   OtherEnds otherEnds;
 
 private:

@@ -44,7 +44,7 @@ public:
 
 private:
   bool holds_;
-  std::array<std::vector<std::uint32_t>, 2> images_; ///< [0: memory, 1: port][rank and channel of rank 0]
+  std::array<std::vector<std::uint32_t>, 2> images_; ///< [0: memory, 1: port][rank, channel of rank 0]: its image
   OtherEnds otherEnds_;
 };
 

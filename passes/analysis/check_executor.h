@@ -11,7 +11,7 @@ namespace mscclc::passes {
 Pass createCheckExecutorPass();
 
 /// Reports an error and returns false if a statement or operation applies a hook, because an executor calls no
-/// functions of users. Also refuses wire formats. The driver asks before it schedules for an executor.
+/// functions of users. Also refuses wire formats. The driver calls this before it schedules for an executor.
 bool checkCallsNoFunctions(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes

@@ -120,7 +120,7 @@ private:
       longest = std::max(longest, size);
     }
     if (farthest <= goodEnd_ && longest <= goodSize_)
-      return; // also if there are no operands
+      return; // returns here also if there are no operands
     const std::uint64_t range = std::uint64_t{1} << limits_.byteBits;
     if (fits(std::min(range / farthest, (range - 1) / longest))) {
       goodEnd_ = std::max(goodEnd_, farthest);

@@ -100,7 +100,7 @@ protected:
 private:
   std::size_t numRepresentativeItems() const { return holds_ ? items_.size() / ranks_ : items_.size(); }
 
-  /// Returns false if ranks have different numbers of items.
+  /// Finds the position of each item. Returns false if ranks have different numbers of items.
   bool findPositions(const auto &stage) {
     const std::size_t length = items_.size() / ranks_;
     std::vector<std::uint32_t> counts(ranks_, 0);

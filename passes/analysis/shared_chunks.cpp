@@ -106,7 +106,7 @@ private:
     });
     const auto repeats = std::ranges::unique(
         pieces, [](const AccessedRange &a, const AccessedRange &b) { return a.index == b.index && a.size == b.size; });
-    pieces.erase(repeats.begin(), repeats.end()); // keeps the first one, which is written if any is
+    pieces.erase(repeats.begin(), repeats.end()); // keeps the first of equal pieces, which is written if any is
 
     std::vector<Share> shares;
     shares.reserve(pieces.size() * n_);

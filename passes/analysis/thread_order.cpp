@@ -204,7 +204,7 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
         blame(first.op, act.op);
   }
   const bool port = op.channelType == ir::ChannelType::Port;
-  const bool ordersPuts = ir::sends(op.kind) || op.kind == OpKind::Flush; // it completes after earlier puts
+  const bool ordersPuts = ir::sends(op.kind) || op.kind == OpKind::Flush; // such an act completes after earlier puts
   if (port)
     check(puts_, act, [&](const Act &earlier) { return ordersPuts || earlier.to.overlaps(act.to); });
   if (putsThroughPort(op))
