@@ -16,8 +16,8 @@
 
 namespace mscclc::passes {
 
-/// The known analyses of one program. A copy of this belongs to a copy of the program. Until a pass changes one of the
-/// two programs, a result that is computed for one is also known for the other.
+/// The known analyses of one program. A copy of this object belongs to a copy of the program. Until a pass changes one
+/// of the two programs, a result that is computed for one is also known for the other.
 class Analyses {
 public:
   /// Returns the analysis of `program` as it was when the running pass began. The reference is valid until that pass

@@ -1,4 +1,4 @@
-// The fixed sizes of MSCCL++'s executor, by version. This is the only place that has them.
+// The fixed sizes of MSCCL++'s executor, by version. No other file has them.
 //
 // Constants are named as upstream names them; files are those of microsoft/mscclpp at the version given.
 #pragma once

@@ -13,7 +13,7 @@ void insertNops(ir::ThreadBlock &block, std::span<const NopInsertion> nops) {
     if (nop.pipeline != noPipeline)
       ++block.ops[nop.pipeline].bodySize;
   std::size_t from = block.ops.size(), to = from + nops.size();
-  block.ops.reserve(to); // the exact size, because a block's list lives as long as the program
+  block.ops.reserve(to); // reserves the exact size, because a block's list lives as long as the program
   block.ops.resize(to);
   for (std::size_t i = nops.size(); i-- > 0;) {
     while (from > nops[i].before)

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t noPipeline = ~std::uint32_t{0};
 /// A nop to insert before operation `before`, or after the last one if `before` is the number of operations.
 struct NopInsertion {
   std::uint32_t before = 0;
-  std::uint32_t pipeline = noPipeline; ///< the header whose body gets the nop
+  std::uint32_t pipeline = noPipeline; ///< the header of the pipeline whose body gets the nop
   ir::LocId loc = ir::noLoc;
 };
 
