@@ -1,18 +1,21 @@
-// Counts of live rows, for Plans with `slots` (layout.cuh). A slot is what rank `src` sends to rank `dst`: at most
-// `capacity` rows. A count in device memory says how many of them are live.
+// Counts of live rows, for Plans with `slots` (layout.cuh). A slot holds the rows that rank `src` sends to rank `dst`,
+// at most `capacity` of them. A count in device memory says how many rows are live.
 //
-// Each launch exchanges the counts. Block 0 of a rank sends its counts to the table of every rank, one packet for each
-// destination: the count, limited to what moves; where these rows begin in the input; and whether any count of the rank
-// had to be limited. A rank reads its own counts where the caller wrote them. Whoever needs another count polls its
-// packet, so a rank that only sends to fixed places waits for nobody.
+// Each launch exchanges the counts. Block 0 of a rank sends its counts to the table of every rank, in one packet for
+// each destination. A packet holds the count, limited to the rows that move; the row of the input at which these rows
+// begin; and whether any count of the rank was limited. A rank reads its own counts where the caller wrote them. It
+// polls a packet only if it needs that count of another rank. So a rank that only sends to fixed places waits for no
+// rank.
 //
-// A rank ends a launch when it has the counts of all ranks. So a rank that sends the counts of launch n + 2 knows that
-// every rank has begun launch n + 1, and ended launch n. Two tables, of even and of odd launches, are enough.
+// A rank ends a launch when it has the counts of all ranks. So when a rank sends the counts of launch n + 2, every rank
+// has begun launch n + 1, and has ended launch n. Two tables are enough: one for even launches, and one for odd
+// launches.
 //
-// Over nodes (MscclcKernel::ranks_per_node) a rank reaches the tables of its node. When it has the counts of its node,
-// it puts all of them into the table of the rank in its place of each other node, through a port. The network writes
-// aligned words as a whole, so packets need no signal. A rank then waits for all packets that ports bring before it
-// ends. So every put of launch n has left its source, and arrived, when packets of launch n + 2 come to either place.
+// Over nodes (MscclcKernel::ranks_per_node), a rank can write only to the tables of its own node. When it has the
+// counts of its node, it puts all of them to one rank of each other node through a port: the rank with the same place
+// in its node. The network writes aligned words as a whole, so packets need no signal. Before a rank ends, it waits for
+// all packets that ports bring. So every put of launch n has left its source and has arrived before packets of launch n
+// + 2 are written to either place.
 //
 // No wait for a signal depends on a count: a signal is sent for zero rows too. Programs of rows have no packets, hooks,
 // pipelines or thread-block groups.
@@ -20,10 +23,10 @@
 
 namespace mscclc::device::detail {
 
-/// The bit of a count's packet that says that its sender had to limit a count.
+/// The bit in a count's packet that is set if the sender limited any of its counts.
 constexpr uint32_t countsAreCut = uint32_t{1} << 31;
 
-/// Returns a number of the caller's.
+/// Returns number `i` of an array of the caller. The numbers have `counts.width` bytes.
 MSCCLC_DEVICE int64_t numberAt(const MscclcCounts &counts, const void *numbers, uint32_t i) {
   return counts.width == 8 ? static_cast<const int64_t *>(numbers)[i] : static_cast<const int32_t *>(numbers)[i];
 }
@@ -36,19 +39,19 @@ MSCCLC_DEVICE void storeNumber(const MscclcCounts &counts, void *numbers, uint32
     static_cast<int32_t *>(numbers)[i] = static_cast<int32_t>(value);
 }
 
-/// Returns the rows that a packed buffer has room for. `given`: MscclcCounts::in_rows or out_rows.
+/// Returns the number of rows that a packed buffer has room for. `given`: MscclcCounts::in_rows or out_rows.
 template <class K> MSCCLC_DEVICE uint64_t roomOf(const K &k, uint64_t given) {
   const uint64_t all = k.parameters.capacity * K::Plan::ranks;
   return given != 0 && given < all ? given : all;
 }
 
-/// The rows that a rank sends to one other.
+/// The rows that a rank sends to one rank.
 struct Sent {
-  uint32_t begin; ///< row of the input
+  uint32_t begin; ///< row of the input at which they begin
   uint32_t rows;
-  bool isCut; ///< the caller's count is another
+  bool isCut; ///< true: a count of the caller was limited
 };
-/// Returns what this rank sends to `dst`. `begin`: in a packed input, the rows of the slots before.
+/// Returns the rows that this rank sends to `dst`. `begin`: for a packed input, the number of rows in the slots before.
 template <class K> MSCCLC_DEVICE Sent sentAt(const K &k, uint32_t dst, uint64_t begin) {
   using Plan = typename K::Plan;
   const uint64_t capacity = k.parameters.capacity, end = roomOf(k, k.args.counts.in_rows);
@@ -61,13 +64,15 @@ template <class K> MSCCLC_DEVICE Sent sentAt(const K &k, uint32_t dst, uint64_t 
   return {static_cast<uint32_t>(begin < end ? begin : end), static_cast<uint32_t>(rows),
           static_cast<int64_t>(rows) != given};
 }
-/// Returns the rows that a slot of a packed input takes up. A count above the capacity counts as given.
+/// Returns the number of rows that the slot for `dst` takes in a packed input. The caller's count is not limited to the
+/// capacity, but only to the length of the input.
 template <class K> MSCCLC_DEVICE uint64_t takenBy(const K &k, uint32_t dst) {
   const int64_t given = numberAt(k.args.counts, k.args.counts.sent, dst);
   const uint64_t most = roomOf(k, k.args.counts.in_rows), rows = given < 0 ? 0 : static_cast<uint64_t>(given);
   return rows < most ? rows : most;
 }
-/// The counts lie in one or two lines of a cache, so a loop over them that is not unrolled waits for memory once.
+/// Returns the rows that this rank sends to `dst`. The loop is not unrolled: the counts are in one or two cache lines,
+/// so it waits for memory only once.
 template <class K> MSCCLC_DEVICE Sent sentTo(const K &k, uint32_t dst) {
   uint64_t begin = 0;
   MSCCLC_NO_UNROLL
@@ -76,7 +81,7 @@ template <class K> MSCCLC_DEVICE Sent sentTo(const K &k, uint32_t dst) {
   return sentAt(k, dst, begin);
 }
 
-/// Returns the packet of (src, dst) in the table of a rank, in the half of this launch.
+/// Returns the packet of the count from `src` to `dst` in the table of rank `rank`, in the half for this launch.
 template <class K> MSCCLC_DEVICE char *countAt(const K &k, uint32_t rank, uint32_t src, uint32_t dst) {
   constexpr uint32_t ranks = K::Plan::ranks;
   const auto half = static_cast<uint32_t>(k.launch % 2);
@@ -89,10 +94,11 @@ template <class Plan> MSCCLC_DEVICE uint32_t firstOfNode(uint32_t rank) {
 }
 
 /// The number of counts that a thread polls at once. Each batch takes a round trip to the device's own memory. Twice as
-/// many need more registers than a thread of a block of 1,024 has.
+/// many counts would need more registers than a thread of a block of 1,024 threads has.
 constexpr uint32_t countsTogether = 4;
 
-/// A packet of a count, as it is read: all of it, or its first word, which has a flag of its own.
+/// The two ways to read the packet of a count: WholeCount reads all of it, and RowsOfCount reads only its first word,
+/// which has its own flag.
 struct WholeCount {
   Vec8 packet;
   uint32_t first, second;
@@ -109,9 +115,9 @@ struct RowsOfCount {
   MSCCLC_DEVICE Sent sent() const { return {0, rows & ~countsAreCut, (rows & countsAreCut) != 0}; }
 };
 
-/// Waits for `count` packets of counts, at most N, the first one at `packets` and each other `stride` bytes behind the
-/// one before. Calls take(i, sent) for each in turn, and for none where the wait gives up. `info.expected` is
-/// `count` if each packet is of another rank, and 1 if all are of one.
+/// Waits for `count` packets of counts, at most N. The first one is at `packets`, and the others follow at distances of
+/// `stride` bytes. Then calls take(i, sent) for each packet in turn. If the wait gives up, take() is not called.
+/// `info.expected` must be `count` if each packet comes from a different rank, and 1 if all come from one rank.
 template <class Read, uint32_t N, class K, class Take>
 MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride, uint32_t count, const WaitInfo &info,
                                 Take take) {
@@ -130,7 +136,7 @@ MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride
   };
   const auto look = [&](uint64_t &seen) {
     seen = 0;
-    for (uint32_t i = 0; i < N && info.expected == count; ++i) // else not all of the rank have come
+    for (uint32_t i = 0; i < N && info.expected == count; ++i) // if several packets come from one rank, `seen` is 0
       seen |= uint64_t{i < count && reads[i].hasCome(flag)} << i;
   };
   if (!spin(k.args, info, haveCome, look))
@@ -140,8 +146,8 @@ MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride
     if (i < count)
       take(i, reads[i].sent());
 }
-/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(i, sent) for each rank
-/// `first` + i. `isCut` is that of any count of the rank.
+/// Waits for the counts of rows that `count` ranks from `first` on, at most N, send to `dst`. Calls take(i, sent) for
+/// each rank `first` + i. `sent.isCut` is true if any count of that rank was limited.
 template <class Read, uint32_t N, class K, class Take>
 MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint32_t dst, Take take) {
   awaitPackets<Read, N>(k, countAt(k, static_cast<uint32_t>(k.rank), first, dst), uint64_t{16} * K::Plan::ranks, count,
@@ -152,12 +158,12 @@ template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint3
   awaitCounts<WholeCount, 1>(k, src, 1, dst, [&](uint32_t, const Sent &sent) { found = sent; });
   return found;
 }
-/// Returns what `src` sends to `dst`.
+/// Returns the rows that `src` sends to `dst`.
 template <class K> MSCCLC_DEVICE Sent sentBy(const K &k, uint32_t src, uint32_t dst) {
   return static_cast<int>(src) == k.rank ? sentTo(k, dst) : awaitCount(k, src, dst);
 }
 
-/// Waits for `count` packets one behind the other, the first one at `packets`, which `src` has written.
+/// Waits for `count` packets that `src` has written one behind the other, from `packets` on.
 template <class K> MSCCLC_DEVICE void awaitAll(const K &k, const char *packets, uint32_t count, uint32_t src) {
   for (uint32_t i = 0; i < count; i += countsTogether)
     awaitPackets<WholeCount, countsTogether>(
@@ -165,8 +171,9 @@ template <class K> MSCCLC_DEVICE void awaitAll(const K &k, const char *packets, 
         {MSCCLC_WAIT_COUNT, 0, src, static_cast<uint32_t>(k.rank), 1}, [](uint32_t, const Sent &) {});
 }
 
-/// Puts `bytes` bytes of the rank's table to the place of `to` in the table of the rank in its place of each other node
-/// (port.cuh). `from(node)`: where they begin for that node. All threads of a block call it.
+/// For each other node, puts `bytes` bytes of this rank's table into the table of the rank with the same place in its
+/// node (port.cuh). from(node) returns where the bytes begin in this table. They go to the place that `to` has in this
+/// table. All threads of a block call it.
 template <class K, class From>
 MSCCLC_DEVICE void sendToNodes(const K &k, const From &from, const char *to, uint64_t bytes);
 
@@ -203,18 +210,18 @@ template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
   }
 }
 
-/// What a rank receives from one other.
+/// The rows that a rank receives from one rank.
 struct Received {
-  uint32_t begin; ///< row of the output
+  uint32_t begin; ///< row of the output at which they begin
   uint32_t rows;
-  bool isCut; ///< any count of the sender
+  bool isCut; ///< true: any count of the sender was limited
 };
 /// Returns the row of a padded output at which the rows of `src` begin.
 template <class K> MSCCLC_DEVICE uint32_t paddedPlace(const K &k, uint32_t src) {
   return src * static_cast<uint32_t>(k.parameters.capacity);
 }
-/// Waits for what `src` sends to `dst`. The rows of a packed output follow those of earlier ranks, so it waits for the
-/// counts of these, too.
+/// Waits for the count of rows that `src` sends to `dst`. In a packed output, these rows follow the rows of earlier
+/// ranks, so it also waits for the counts of those ranks.
 template <class K> MSCCLC_DEVICE Received awaitReceived(const K &k, uint32_t src, uint32_t dst) {
   using Plan = typename K::Plan;
   if constexpr (!isPacked<Plan>) {
@@ -232,7 +239,8 @@ template <class K> MSCCLC_DEVICE Received awaitReceived(const K &k, uint32_t src
     return last;
   }
 }
-/// Returns the rows that have come to a rank, or would have if its output had room for them.
+/// Returns the number of rows that `dst` receives, or would receive if its output had room for them. A padded output
+/// counts all slots in full.
 template <class K> MSCCLC_DEVICE uint32_t allReceived(const K &k, uint32_t dst) {
   using Plan = typename K::Plan;
   if constexpr (!isPacked<Plan>)
@@ -265,7 +273,7 @@ template <class K> MSCCLC_DEVICE Extent liveExtent(const K &k, const Rows &rows,
   return liveExtentOf<Plan>(received.begin * bytes, received.rows * bytes, room * bytes, part);
 }
 
-/// Returns the live bytes of row `row` of scratch that holds a slot.
+/// Returns the number of live bytes in row `row` of scratch, which holds a chunk of a slot.
 template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row) {
   using Plan = typename K::Plan;
   const uint32_t held = static_cast<uint32_t>(rows.slot + static_cast<int>(row) * rows.slotStep),
@@ -274,7 +282,8 @@ template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows
   return liveExtentOf<Plan>(0, live, live, held % Plan::groupChunks).bytes;
 }
 
-/// Waits for the counts of all ranks, and gives the caller what the rank has received.
+/// Waits for the counts of all ranks. Then writes the arrays of MscclcCounts that tell the caller what the rank has
+/// received.
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k) {
   using Plan = typename K::Plan;
   constexpr uint32_t ranks = Plan::ranks;

@@ -23,7 +23,7 @@
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
 /// For loops over N operands. They are unrolled if the operands are few (move.cuh).
 #define MSCCLC_UNROLL_FEW _Pragma("unroll (N <= maxUnrolled ? N : 1)")
-/// For loops of which `unrolled` rounds are one.
+/// For loops that are unrolled `unrolled` times.
 #define MSCCLC_UNROLL_SOME _Pragma("unroll (unrolled)")
 
 namespace mscclc::device::detail {
@@ -50,7 +50,7 @@ MSCCLC_DEVICE unsigned blockCount() {
 MSCCLC_DEVICE void syncBlock() {
   __syncthreads();
 }
-/// Returns memory for 1024 floats that the threads of a block have in common. Only kernels that call this have it.
+/// Returns shared memory of the block, for 1024 floats. Only kernels that call this reserve the memory.
 MSCCLC_DEVICE float *sharedResults() {
   static __shared__ float results[1024];
   return results;
@@ -68,10 +68,11 @@ MSCCLC_DEVICE uint64_t nanoseconds() {
   return t;
 }
 MSCCLC_DEVICE void pause() {}
-/// The number of polls of a wait between two looks at host memory. Such a look takes as long as several polls.
+/// The number of polls of a wait between two reads of host memory. Such a read takes as long as several polls.
 constexpr unsigned pollsBetweenChecks = 1024;
 
-/// Returns the same address in the form for instructions that reach only device memory and mapped host memory.
+/// Returns the address `p` in the form for instructions that access only global memory: device memory and mapped host
+/// memory.
 MSCCLC_DEVICE uint64_t globalAddress(const void *p) {
   return __cvta_generic_to_global(p);
 }
@@ -84,7 +85,7 @@ MSCCLC_DEVICE void assumeGlobal(const void *p) {
   __builtin_assume(__isGlobal(p));
 }
 
-// Data. These accesses are plain: the synchronisation of the plan orders them.
+// Accesses to data. They are plain, because the synchronisation of the plan orders them.
 MSCCLC_DEVICE Vec16 load16(const void *p) {
   assumeGlobal(p);
   const uint4 v = *static_cast<const uint4 *>(p);
@@ -110,7 +111,7 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
 }
 
 /// Returns `v`, but hides from the optimiser how it was computed. So the optimiser keeps the value in a register
-/// instead of computing it again at each use. It also computes nothing from the value before that is needed.
+/// instead of computing it again at each use. It also computes nothing from the value earlier than needed.
 MSCCLC_DEVICE uint32_t apart(uint32_t v) {
   asm volatile("" : "+r"(v));
   return v;
@@ -141,8 +142,9 @@ MSCCLC_DEVICE void storeRelaxed(uint64_t *p, uint64_t v) {
 MSCCLC_DEVICE void storeRelease(uint64_t *p, uint64_t v) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
-/// Raises a counter of a peer by 1, atomically unless `stores`. Then the link to the peer may not support atomics, and
-/// this end is the only writer: `sent` counts the signals, and the new count is stored in the counter.
+/// Raises a counter of a peer by 1. If `stores` is false, the addition is atomic. If it is true, the link to the peer
+/// may not support atomics, and this end is the only writer of the counter: it counts its signals in `sent`, and stores
+/// the new count.
 template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, bool stores, uint64_t *sent) {
   if constexpr (Release)
     asm volatile("fence.acq_rel.sys;" ::: "memory");
@@ -154,7 +156,7 @@ template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, bool stores,
   storeRelaxed(sent, count);
   storeRelaxed(counter, count);
 }
-/// Adds within the device, with acquire and release. Returns the previous value.
+/// Adds `v` to a word, atomically within the device, with acquire and release. Returns the previous value.
 MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   uint64_t old;
   asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(globalAddress(p)), "l"(v) : "memory");
@@ -165,7 +167,7 @@ MSCCLC_DEVICE uint32_t fetchAddDevice(uint32_t *p, uint32_t v) {
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(globalAddress(p)), "r"(v) : "memory");
   return old;
 }
-/// Sets bits within the device, without ordering. Returns the previous value.
+/// Sets bits of a word, atomically within the device, without ordering. Returns the previous value.
 MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
   uint64_t old;
   asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
@@ -174,7 +176,7 @@ MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
                : "memory");
   return old;
 }
-/// Adds within the device, without ordering.
+/// Adds `v` to a word, atomically within the device, without ordering.
 MSCCLC_DEVICE void addDevice(uint64_t *p, uint64_t v) {
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
@@ -202,8 +204,8 @@ MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t
                : "memory");
   return old == expected;
 }
-// Words that are shared with the host. An atomic access to an address of any space would have a second way, for shared
-// memory, which takes instructions and registers.
+// Accesses to words that are shared with the host. They name global memory: without that, the compiler would add a
+// second path, for shared memory, which takes instructions and registers.
 MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) {
   uint32_t v;
   asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(globalAddress(p)) : "memory");
@@ -226,8 +228,8 @@ MSCCLC_DEVICE uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
   return old;
 }
 
-// Packets. Data and flag share one 8-byte word, which is written and read as a whole. Each of the two words of a
-// 16-byte packet has the flag.
+// Accesses to packets. Data and flag share one 8-byte word, which is written and read as a whole. Each of the two words
+// of a 16-byte packet has the flag.
 MSCCLC_DEVICE uint64_t packetWord(uint32_t data, uint32_t flag) {
   return uint64_t{flag} << 32 | data;
 }
@@ -240,7 +242,7 @@ MSCCLC_DEVICE void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }
-/// Two words of 8 bytes. Each is written and read as a whole.
+/// Accesses to two words of 8 bytes. Each word is written and read as a whole.
 MSCCLC_DEVICE void storeWords16(void *p, Vec16 data) {
   asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(globalAddress(p)),
                "l"(packetWord(data.w[0], data.w[1])), "l"(packetWord(data.w[2], data.w[3]))
@@ -266,8 +268,8 @@ MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint
   flag1 = words.w[3];
 }
 
-/// Orders everything before it in this thread, and everything that this thread has observed, before the thread's later
-/// accesses. The order holds for all devices.
+/// Orders the earlier accesses of this thread, and all accesses that it has observed, before its later accesses. The
+/// order holds for all devices.
 MSCCLC_DEVICE void fenceSystem() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
@@ -279,22 +281,22 @@ MSCCLC_DEVICE void fenceAliases() {
 #endif
 }
 
-/// Waits until the earlier kernel of the stream has ended, and sees all that it did. Returns at once unless the launch
-/// may begin before that end (MSCCLC_PDL).
+/// Waits until the earlier kernel of the stream has ended. Then all that it did is visible. Returns at once unless the
+/// launch may begin before that end (MSCCLC_PDL).
 MSCCLC_DEVICE void awaitEarlierKernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// Lets the next kernel of the stream begin, if that is launched so. It waits for the end of this one itself.
+/// Lets the next kernel of the stream begin if it was launched with MSCCLC_PDL. That kernel itself waits for the end of
+/// this one.
 MSCCLC_DEVICE void letNextKernelBegin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Relaxed signals are ordered against the previous launch by the kernel boundary, so nothing has to be done on a
-/// device.
+/// These do nothing on a device, because the boundary between kernels orders relaxed signals after the previous launch.
 MSCCLC_DEVICE void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
 MSCCLC_DEVICE void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}
 

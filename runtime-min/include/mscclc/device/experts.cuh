@@ -1,21 +1,24 @@
-// Rows for experts, for Plans with `experts` of them on each rank (MscclcIndex). A kernel moves padded slots. Here a
-// rank packs rows into the slots of its input before it sends anything, and unpacks the slots of its output when all
-// work of the rank is done: by its index on one side, and by the cells of its experts on the other side.
+// Rows for experts, for Plans with `experts` experts on each rank (MscclcIndex). The operations of the kernel move
+// padded slots. The functions here pack rows into the slots of a rank's input before the rank sends anything. They
+// unpack the slots of its output when all work of the rank is done. One of the two steps uses the rank's index, and the
+// other one uses the cells of its experts.
 //
-// Cell (s, e) of a rank is what rank s sends to its expert e. An entry has an ordinal: how many entries before it name
-// the same expert. It is live if that is below the capacity of a cell. A slot has the cells of its sender one behind
-// the other, and an entry's row is in its cell at the entry's ordinal. So the places of rows follow from the index
-// alone, and no two rows have the same place (ExpertCells in ir/rows.h).
+// Cell (s, e) of a rank holds the rows that rank s sends to expert e of this rank. The ordinal of an entry is the
+// number of entries before it that name the same expert. An entry is live if its ordinal is below the capacity of a
+// cell. In a slot, the cells of the sender follow each other. The row of an entry is in its cell at the entry's
+// ordinal. So the places of rows follow from the index alone, and no two rows have the same place (ExpertCells in
+// ir/rows.h).
 //
-// A Plan with `oncePerRank` has each row at most once in a slot. It is the row of the first live entry for that rank:
-// the cells of a slot hold the rows of such entries alone. At the end of a row in a slot is a list with a number for
-// each entry of the row: capacity * expert + ordinal, or `nobody` if the entry is not live or its expert is elsewhere.
-// The receiver copies the row to each place of its list.
+// In a Plan with `oncePerRank`, a slot holds each row at most once: for the first live entry of the row that names an
+// expert of the receiver. The cells of the slot hold only rows of such entries. Behind its payloads, a row in a slot
+// has a list with one number for each entry of the row: capacity * expert + ordinal, or `nobody` if the entry is not
+// live or its expert is on another rank. The receiver copies the row to each place in the list.
 //
-// Each rank sends the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
-// polls these. The two halves of a table are safe for the same reason as those of counts. Over nodes, packets go to the
-// rank of the sender's node that has the owner's place, which puts those of all ranks of the node to the owner at once.
-// An owner that needs no cells polls those that ports bring to it before it ends.
+// Each rank sends the length of each cell to the rank that has the expert, in a packet of the table of counts. A rank
+// that needs its cells polls these packets. The two halves of the table are safe for the same reason as those for
+// counts (counts.cuh). Over nodes, a rank sends the packet to the rank of its own node that has the receiver's place in
+// the node. This rank collects such packets from all ranks of its node, and puts them to the receiver at once. A
+// receiver that needs no cells still polls the packets that ports bring, before it ends.
 #pragma once
 
 namespace mscclc::device::detail {
@@ -32,16 +35,16 @@ template <class PlanT> struct IndexWork {
   const unsigned block, thread, threads;
   const uint64_t launch;
   const uint32_t flag;
-  const uint32_t entries, capacity; ///< of a cell, in rows
-  // In MscclcIndex::work. The arrays of cells have [rank][expert].
-  uint32_t *const ordinals; ///< of each entry
-  uint32_t *const named;    ///< how often the index names each expert of all ranks
-  uint32_t *const packed;   ///< where the rows for each of these begin in their slot
-  uint32_t *const lengths;  ///< rows of each cell of this rank; while oncePerRank packs: rows placed in those of slots
-  uint32_t *const inSlot;   ///< where it begins in its slot
-  uint32_t *const sent;     ///< rows for each rank
+  const uint32_t entries, capacity; ///< `capacity`: number of rows that a cell has room for
+  // Arrays in MscclcIndex::work. Arrays of cells are indexed by [rank][expert].
+  uint32_t *const ordinals; ///< [entry]: the ordinal of the entry
+  uint32_t *const named;    ///< [rank][expert]: how often the index names the expert
+  uint32_t *const packed;   ///< [rank][expert]: the row of the slot at which the rows for the expert begin
+  uint32_t *const lengths;  ///< rows of each cell; while `oncePerRank` packs: rows placed in each cell of slots
+  uint32_t *const inSlot;   ///< where each cell begins in its slot; after placeCells(): in the layout of experts
+  uint32_t *const sent;     ///< [rank]: number of rows in the slot for the rank; after placeCells(): from the rank
   uint32_t *const inPart;   ///< [part][expert of all ranks]: how often a part of the index names the expert
-  uint32_t *const placed;   ///< of each entry: its row's ordinal in the cell of the slot; `nobody`: it has none there
+  uint32_t *const placed;   ///< [entry]: the ordinal of its row in the cell of the slot; `nobody`: the row is not there
 
   MSCCLC_DEVICE IndexWork(const Parameters<Plan> &p, uint64_t before)
       : parameters(p), args(p.args), rank(static_cast<int>(p.args.rank)), block(blockId()), thread(threadId()),
@@ -55,7 +58,7 @@ template <class PlanT> struct IndexWork {
   MSCCLC_DEVICE uint32_t lane() const { return block * threads + thread; }
   MSCCLC_DEVICE uint32_t lanes() const { return blockCount() * threads; }
   MSCCLC_DEVICE uint32_t live(uint32_t count) const { return count < capacity ? count : capacity; }
-  /// Returns the expert of an entry, among those of all ranks.
+  /// Returns the expert that an entry names, as a number among the experts of all ranks; `nobody` if it names none.
   MSCCLC_DEVICE uint32_t expertOf(uint32_t entry) const {
     const MscclcIndex &index = args.index;
     const int64_t expert = index.width == 8 ? static_cast<const int64_t *>(index.entries)[entry]
@@ -63,9 +66,9 @@ template <class PlanT> struct IndexWork {
     return expert >= 0 && expert < cells ? static_cast<uint32_t>(expert) : nobody;
   }
   MSCCLC_DEVICE bool isLive(uint32_t entry) const { return ordinals[entry] < capacity; }
-  /// True if the row of an entry has a place in a slot because of this entry.
+  /// True if this entry gives its row a place in a slot.
   MSCCLC_DEVICE bool isPlaced(uint32_t entry) const { return placed[entry] < capacity; }
-  /// True if an entry is live, and no live entry of its row before it is for the same rank.
+  /// True if an entry is live, and is the first live entry of its row that names an expert of its rank.
   MSCCLC_DEVICE bool isFirst(uint32_t entry) const {
     if (!isLive(entry))
       return false;
@@ -75,40 +78,42 @@ template <class PlanT> struct IndexWork {
         return false;
     return true;
   }
-  /// Returns the list of a row of a slot that begins at `row`.
+  /// Returns the list at the end of the row at `row`, which is a row of a slot.
   template <class Byte> MSCCLC_DEVICE Byte *listOf(Byte *row) const {
     return row + args.row_bytes - 4 * args.index.choices;
   }
-  /// Returns the byte of an input or output at which the row of an entry lies that isPlaced.
+  /// Returns the byte of an input or output at which the row of an entry begins. isPlaced() must be true for the entry.
   MSCCLC_DEVICE uint64_t placeOf(uint32_t entry) const {
     const uint32_t expert = expertOf(entry);
     return (expert / experts * parameters.capacity + packed[expert] + placed[entry]) * args.row_bytes;
   }
-  /// Returns the packet of cell (src, expert) in the table of a rank, in the half of this launch.
+  /// Returns the packet of cell (`src`, `expert`) in the table of rank `of`, in the half for this launch.
   MSCCLC_DEVICE char *packetAt(uint32_t of, uint32_t src, uint32_t expert) const {
     const auto half = static_cast<uint32_t>(launch % 2);
     return static_cast<char *>(parameters.tables[of]) + MSCCLC_COUNT_TABLE_BYTES(ranks) +
            ((half * ranks + src) * experts + expert) * uint64_t{16};
   }
-  /// Returns the packet in which rank `of` finds what `src`, of its node, sends to expert `expert` of the rank in its
-  /// place of node `node`. There it passes it on.
+  /// Returns the packet of a cell that rank `of` passes on to its counterpart in node `node`, the rank with the same
+  /// place in its node. The cell holds the rows from rank `src`, of the node of `of`, to expert `expert` of the
+  /// counterpart.
   MSCCLC_DEVICE char *passedOn(uint32_t of, uint32_t node, uint32_t src, uint32_t expert) const {
     return packetAt(of, node * ranksPerNode<Plan> + src % ranksPerNode<Plan>, expert) +
            MSCCLC_EXPERT_TABLE_BYTES(ranks, experts);
   }
 };
 
-/// Waits until all blocks of the rank have come here. All launches have the same blocks. `operation`: see
+/// Waits until all blocks of the rank have called this. All launches must have the same blocks. `operation`: see
 /// MSCCLC_WAIT_STAGING.
 MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
   meetForStaging(args, operation, 1);
   syncBlock();
 }
 
-/// Calls take(entry) for each entry of part `part` of `parts` that names `expert`, in their order.
+/// Divides the index into `parts` parts. Calls take(entry) for each entry of part `part` that names `expert`, in their
+/// order.
 template <class W, class Take>
 MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32_t parts, const Take &take) {
-  constexpr uint32_t together = 8; // loads in flight
+  constexpr uint32_t together = 8; // number of loads in flight
   const uint32_t each = w.entries / parts, longer = w.entries % parts;
   const auto begin = [&](uint32_t i) { return i * each + (i < longer ? i : longer); };
   for (uint32_t first = begin(part), end = begin(part + 1); first < end; first += together) {
@@ -123,13 +128,13 @@ MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32
   }
 }
 
-/// Numbers the entries of each expert for which counts(entry) is true: the k-th one gets ordinals[entry] = k. All other
-/// entries get `nobody`. Sets `named` [expert] to the number of entries that count. A thread numbers the entries of one
-/// expert in one part of the index, in their order. If there are several parts, the entries of each part are counted
-/// first.
+/// Numbers the entries of each expert for which counts(entry) is true: for the k-th of them, ordinals[entry] becomes k.
+/// All other entries get `nobody`. Sets named[expert] to the number of entries that got a number. A thread numbers the
+/// entries of one expert in one part of the index, in their order. If there are several parts, threads first count the
+/// entries of each part.
 template <class W, class Counts>
 MSCCLC_DEVICE void countEntries(const W &w, uint32_t *ordinals, uint32_t *named, const Counts &counts) {
-  constexpr uint32_t shortest = 32; // to load so many takes about as long as blocks take to meet
+  constexpr uint32_t shortest = 32; // loads of so many entries take about as long as a meeting of the blocks
   uint32_t parts = w.lanes() / W::cells, most = w.entries / shortest;
   most = most < MSCCLC_INDEX_PARTS ? most : MSCCLC_INDEX_PARTS;
   parts = parts < most ? parts : most;
@@ -156,8 +161,8 @@ MSCCLC_DEVICE void countEntries(const W &w, uint32_t *ordinals, uint32_t *named,
       ordinals[entry] = W::nobody;
 }
 
-/// Finds where the rows for each expert begin in their slot, and sends their numbers to its rank. `placed`: how many
-/// rows have a place in a cell of a slot.
+/// Computes where the rows for each expert begin in their slot. Sends the lengths of the cells to the ranks of their
+/// experts. `placed`: the number of rows with a place in each cell of slots.
 template <class W> MSCCLC_DEVICE void sendCells(const W &w, const uint32_t *placed) {
   for (uint32_t dst = w.lane(); dst < W::ranks; dst += w.lanes()) {
     uint32_t rows = 0;
@@ -187,7 +192,7 @@ template <class W> MSCCLC_DEVICE void sendCells(const W &w, const uint32_t *plac
   }
   if constexpr (otherNodes<Plan> != 0) {
     for (uint32_t i = w.thread; i < W::ranks; i += w.threads)
-      if (firstOfNode<Plan>(i) != first) // node i / together, and rank first + i % together as the sender
+      if (firstOfNode<Plan>(i) != first) // `i` means node i / together, and the sender first + i % together
         awaitAll(w, w.passedOn(self, i / together, i, 0), W::experts, first + i % together);
     sendToNodes(
         w, [&](uint32_t node) { return w.passedOn(self, node, 0, 0); }, w.packetAt(self, first, 0),
@@ -195,7 +200,7 @@ template <class W> MSCCLC_DEVICE void sendCells(const W &w, const uint32_t *plac
   }
 }
 
-/// Waits for all cells of the rank, and finds where they begin. One thread does it for each sender.
+/// Waits for the lengths of all cells of the rank, and computes where the cells begin. One thread handles each sender.
 template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   using Plan = typename W::Plan;
   const auto self = static_cast<uint32_t>(w.rank);
@@ -221,7 +226,8 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   }
 }
 
-/// Finds where the cells begin that a combine brings. Those that are too large are limited.
+/// Computes where the cells begin whose lengths a combine was given (MscclcIndex::cells). Lengths above the capacity
+/// are limited to it.
 template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
   for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes()) {
     uint32_t rows = 0;
@@ -234,7 +240,7 @@ template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
   }
 }
 
-/// Waits for all cells that ports bring to the rank.
+/// Waits for the lengths of all cells that ports bring to the rank.
 template <class W> MSCCLC_DEVICE void awaitOtherNodes(const W &w) {
   using Plan = typename W::Plan;
   const auto self = static_cast<uint32_t>(w.rank);
@@ -243,8 +249,8 @@ template <class W> MSCCLC_DEVICE void awaitOtherNodes(const W &w) {
       awaitAll(w, w.packetAt(self, src, 0), W::experts, src);
 }
 
-/// Copies `bytes` bytes of a row. The threads of a block share them. No device has room for rows of 16 GiB, so words
-/// are counted in 32 bits.
+/// Copies `bytes` bytes of a row. The threads of a block share the work. No device has room for rows of 16 GiB, so
+/// words are counted in 32 bits.
 template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from, uint64_t bytes) {
   constexpr unsigned inFlight = loadsInFlight<typename W::Plan>;
   const uint64_t bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
@@ -256,7 +262,7 @@ template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *
     stageWords<inFlight, uint8_t>(to, from, uint64_t{w.thread}, bytes, uint64_t{w.threads}, Unchanged{});
 }
 
-/// Calls use(payload, byte of a row in a slot at which it begins) for each payload.
+/// Calls use(payload, begin) for each payload. `begin` is the byte at which the payload begins in a row of a slot.
 template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use) {
   uint64_t begin = 0;
   for (const MscclcPayload &payload : w.args.index.payloads) {
@@ -267,16 +273,18 @@ template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use
   }
 }
 
-/// The cells of a rank are divided into groups of equal size (MscclcIndex).
+/// The number of groups into which the cells of a rank are divided, and the number of cells in each group
+/// (MscclcIndex).
 template <class Plan> constexpr uint32_t groupsOf = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
 template <class Plan> constexpr uint32_t membersOf = Plan::ranks * Plan::experts / groupsOf<Plan>;
 
-/// Returns member `member` of group `group` of the cells of a rank.
+/// Returns the cell that is member `member` of group `group`.
 template <class Plan> MSCCLC_DEVICE uint32_t memberAt(uint32_t group, uint32_t member) {
   return Plan::isExpertMajor ? member * Plan::experts + group : group * Plan::experts + member;
 }
 
-/// Returns the live rows of a group, if rows are handed over by blocks; else 0, which nobody reads.
+/// Returns the number of live rows of a group if rows are handed over by blocks. Otherwise returns 0, and the result is
+/// not used.
 template <class Plan, class W> MSCCLC_DEVICE uint32_t liveOf(const W &w, uint32_t group) {
   uint32_t rows = 0;
   for (uint32_t member = 0; ReadyRows<Plan>::value != 0 && member < membersOf<Plan>; ++member)
@@ -284,14 +292,15 @@ template <class Plan, class W> MSCCLC_DEVICE uint32_t liveOf(const W &w, uint32_
   return rows;
 }
 
-/// The blocks of rows of a group that are handed over (MscclcIndex::ready). A block of threads visits the rows that it
-/// copies in their order. toSlots: it waits until the user has announced the block of the row. Else it counts the rows
-/// that it has copied; the last one who does announces the block. Without words there is nothing to do.
+/// The handing over of a group's rows by blocks of rows (MscclcIndex::ready). Each block of threads visits the rows
+/// that it copies in their order. If `toSlots`, it waits before each row until the user has announced the row's block.
+/// Otherwise it counts the rows that it has copied. The block of threads that counts the last row of a block of rows
+/// announces that block. If the Plan has no `readyRows`, the functions do nothing.
 template <bool toSlots, class W> struct HandedOver {
   static constexpr uint32_t rows = ReadyRows<typename W::Plan>::value;
   const W &w;
-  uint32_t first; ///< number of the group's first block, among those of all groups
-  uint32_t live;  ///< rows of the group
+  uint32_t first; ///< number of the group's first block of rows, among those of all groups
+  uint32_t live;  ///< number of live rows of the group
   uint32_t at = W::nobody, copied = 0;
 
   MSCCLC_DEVICE static uint32_t perGroup(const W &w) {
@@ -301,7 +310,7 @@ template <bool toSlots, class W> struct HandedOver {
     if constexpr (rows != 0)
       first = group * perGroup(w);
   }
-  /// Before row `row` of the group is copied.
+  /// Must be called before row `row` of the group is copied.
   MSCCLC_DEVICE void take([[maybe_unused]] uint32_t row) {
     if constexpr (rows != 0) {
       if (row / rows != at) {
@@ -316,7 +325,7 @@ template <bool toSlots, class W> struct HandedOver {
       ++copied;
     }
   }
-  /// After the last row of a block of rows.
+  /// Counts the rows that were copied since the last call. All of them are of one block of rows.
   MSCCLC_DEVICE void leave() {
     if constexpr (rows != 0 && !toSlots) {
       if (copied == 0)
@@ -328,7 +337,8 @@ template <bool toSlots, class W> struct HandedOver {
       copied = 0;
     }
   }
-  /// After the last row of the group: announces blocks without rows. The threads of the rank share them.
+  /// Must be called after the last row of the group. Announces blocks without live rows, too. The threads of the rank
+  /// share these blocks.
   MSCCLC_DEVICE void end() {
     leave();
     if constexpr (rows != 0 && !toSlots)
@@ -345,7 +355,7 @@ template <bool toSlots, class W> struct HandedOver {
       return isSet;
     });
   }
-  /// Calls use(number) for the blocks of all groups. The threads of the rank share them.
+  /// Calls use(number) for each block of rows of all groups. The threads of the rank share the calls.
   template <class Use> MSCCLC_DEVICE static void forAll(const W &w, Use use) {
     if constexpr (rows != 0)
       for (uint32_t i = w.lane(); i < groupsOf<typename W::Plan> * perGroup(w); i += w.lanes())
@@ -353,8 +363,9 @@ template <bool toSlots, class W> struct HandedOver {
   }
 };
 
-/// Copies the rows of a cell from its slot to row `place` of the layout of experts, or back. Blocks take turns at rows.
-/// `first`: the first row of this block's, less than the number of blocks. `before`: rows of the group before the cell.
+/// Copies the rows of a cell from its slot to the layout of experts, from row `place` on, or back if `toSlots`. Blocks
+/// take turns at rows. `first`: the first row that this block copies, which is less than the number of blocks.
+/// `before`: the number of rows of the group before the cell.
 template <bool toSlots, class W>
 MSCCLC_DEVICE void copyCell(const W &w, HandedOver<toSlots, W> &blocks, char *slots, uint32_t cell, uint32_t first,
                             uint32_t before, uint32_t place) {
@@ -372,20 +383,20 @@ MSCCLC_DEVICE void copyCell(const W &w, HandedOver<toSlots, W> &blocks, char *sl
   }
 }
 
-/// Returns the rows of a buffer of experts that a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
-/// `most`: those of a full group.
+/// Returns how many rows of the layout of experts a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
+/// `most`: the number of rows in a full group.
 MSCCLC_DEVICE uint32_t takenBy(uint32_t rows, uint32_t most, uint32_t align) {
   if (align == 0)
     return most;
   return rows == 0 && align != 1 ? align : (rows + align - 1) / align * align;
 }
 
-/// Copies the rows of all cells from slots to the layout of experts, or back. It visits cells in the order of places,
-/// so the place of a cell is the sum of the rows before it.
+/// Copies the rows of all cells from slots to the layout of experts, or back if `toSlots`. It visits cells in the order
+/// of that layout, so the place of a cell is the sum of the rows before it.
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
   using Plan = typename W::Plan;
   constexpr uint32_t members = membersOf<Plan>;
-  uint32_t first = w.block; // another row in each cell, as most cells have fewer rows than there are blocks
+  uint32_t first = w.block; // changes with each cell, because most cells have fewer rows than there are blocks
   uint32_t begin = 0;
   for (uint32_t group = 0; group < groupsOf<Plan>; ++group) {
     HandedOver<toSlots, W> blocks(w, group, liveOf<Plan>(w, group));
@@ -401,7 +412,8 @@ template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *
   }
 }
 
-/// Copies the rows of all entries that have places in slots there, with their lists.
+/// Copies the rows of all placed entries to their places in the slots. With `oncePerRank`, also writes the list of each
+/// row.
 template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *slots) {
   const uint32_t choices = w.args.index.choices;
   for (uint32_t entry = w.block; entry < w.entries; entry += blockCount()) {
@@ -425,7 +437,8 @@ template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *slots) {
 }
 
 /// Writes to `inSlot` the row of the layout of experts at which each cell begins, and to `sent` the number of rows of
-/// each slot. The rank has finished sending, so nothing reads its own counts any more. 32 bits are enough for a row.
+/// each slot. The rank has finished sending, so its own counts in `sent` are no longer needed. 32 bits are enough for
+/// the number of a row.
 template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
   for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes())
     w.sent[src] = awaitCount(w, src, static_cast<uint32_t>(w.rank)).rows;
@@ -447,10 +460,10 @@ template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
   }
 }
 
-/// Copies each row of the slots to the places of its list. Blocks take turns at rows.
+/// Copies each row of the slots to the places in its list. Blocks take turns at rows.
 template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) {
   using Plan = typename W::Plan;
-  uint32_t first = w.block; // another row in each slot, as in copyCells
+  uint32_t first = w.block; // changes with each slot, as in copyCells()
   for (uint32_t src = 0; src < W::ranks; ++src) {
     for (uint32_t row = first; row < w.sent[src]; row += blockCount()) {
       const char *const inSlot = slots + (src * w.parameters.capacity + row) * w.args.row_bytes;
@@ -475,7 +488,7 @@ template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) 
     HandedOver<false, W>(w, group, liveOf<Plan>(w, group)).end();
 }
 
-/// Sets `words` words of a row of sums. A word is an element, or 16 bytes of them.
+/// Computes `words` words of row `row` of a combine's result. A word is one element, or 16 bytes of elements.
 template <class T, class Word, class W>
 MSCCLC_DEVICE void sumWords(const W &w, uint32_t row, char *to, const char *from, uint64_t words) {
   constexpr unsigned count = sizeof(Word) / sizeof(T);
@@ -502,7 +515,7 @@ MSCCLC_DEVICE void sumWords(const W &w, uint32_t row, char *to, const char *from
   }
 }
 
-/// Sets the rows of a combine's result. Each block takes some of them.
+/// Computes the rows of a combine's result. Each block takes some of the rows.
 template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, const char *from) {
   static_assert(std::is_same_v<typename Number<T>::Sum, float>, "a combine adds floats of at most 32 bits");
   const uint64_t bytes = w.args.row_bytes,
@@ -514,7 +527,7 @@ template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, 
       sumWords<T, T>(w, row, to + row * bytes, from, bytes / sizeof(T));
 }
 
-/// Packs the rows of the rank, and begins its launch, as stageInput does.
+/// Packs the rows of the rank, and then begins its launch, as stageInput() does.
 template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.input);
@@ -534,7 +547,7 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
       receiveCells(w);
   }
   meetAll(w.args, 0);
-  if (loadRelaxed(&w.args.staging_state[1]) == 0) { // else places may be wrong
+  if (loadRelaxed(&w.args.staging_state[1]) == 0) { // if a wait gave up, places may be wrong
     if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
       copyCells<true>(w, slots);
     else
@@ -542,7 +555,7 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
   }
   using Blocks = HandedOver<ExpertsOf<Plan>::value == Experts::Combine, IndexWork<Plan>>;
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
-    Blocks::forAll(w, [&](uint32_t block) { Blocks::awaitBlock(w, block); }); // also those without live rows
+    Blocks::forAll(w, [&](uint32_t block) { Blocks::awaitBlock(w, block); }); // also blocks without live rows
   meetForStaging(w.args, 0, 1);
   if (w.thread == 0)
     launchBegins(w.args.rank, launch);
@@ -552,7 +565,8 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
   fenceSystem();
 }
 
-/// Unpacks what has come to the rank. If a wait gave up, nothing is written but `status`, which may be incomplete.
+/// Unpacks the rows that the rank has received. If a wait gave up, only `status` and the words of `ready` are written,
+/// and `status` may be incomplete.
 template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.output);
@@ -566,7 +580,7 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
     meetAll(w.args, 1);
   }
   if (loadRelaxed(&w.args.staging_state[1]) != 0) {
-    if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch) // so that no user waits for ever
+    if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch) // so that no kernel of the user waits for ever
       HandedOver<false, IndexWork<Plan>>::forAll(
           w, [&](uint32_t block) { ready::announce(w.args.index.ready, block, 0, 0); });
     return;

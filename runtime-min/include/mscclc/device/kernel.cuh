@@ -6,24 +6,24 @@ namespace mscclc::device {
 
 /// The layout of an operand's rows in their buffer.
 enum class OperandLayout : uint8_t {
-  Data,    ///< input or output: rows as the message's chunks
-  Scratch, ///< rows at the fixed stride
-  Packets, ///< scratch read as packets: twice that stride if they have flags
+  Data,    ///< rows of an input or output, which lie as the chunks of the message do
+  Scratch, ///< rows of scratch, at multiples of the scratch stride
+  Packets, ///< rows of packets in scratch; the stride is twice as long if packets have flags
 };
 
-/// An operand's rows: the chunks of a buffer from chunk `first` on. `base` may be null where only offsets matter
-/// (targets of ports).
+/// The rows of an operand: the chunks of a buffer from chunk `first` on. `base` may be null if only offsets are needed,
+/// as for targets of ports.
 struct Rows {
   char *base;
   int first;
   OperandLayout layout;
   uint8_t buffer; ///< MscclcBufferKind
-  int owner;      ///< rank whose buffer it is
+  int owner;      ///< the rank that the buffer belongs to
   int slot = -1, slotStep = 0;
 
-  /// Returns rows of scratch that hold chunks of slots. Chunk c of the slot from rank src to rank dst has the number
-  /// (src * ranks + dst) * (chunks of a slot) + c. The first row holds chunk number `slot`, and each further row holds
-  /// a chunk whose number is greater by `slotStep`.
+  /// Returns rows of scratch that hold chunks of slots. Chunk `c` of the slot from rank `s` to rank `d` has the number
+  /// (`s` * ranks + `d`) * (chunks of a slot) + `c`. The first row holds the chunk with number `slot`. From each row to
+  /// the next, the number grows by `slotStep`.
   MSCCLC_DEVICE Rows holding(int slot, int slotStep) const {
     Rows rows = *this;
     rows.slot = slot;
@@ -32,16 +32,16 @@ struct Rows {
   }
 };
 
-/// A part of an operand's rows. The rows are laid end to end, each `nominal` bytes long. The part is the bytes [begin,
-/// end).
+/// A part of an operand's rows. The rows are laid end to end, each `nominal` bytes long. The part consists of the bytes
+/// [begin, end).
 struct Slice {
   unsigned rows;
   uint64_t begin, end;
   uint64_t nominal;
-  bool whole; ///< the slice is all of the rows
+  bool whole; ///< true: the slice is all of the rows
 
-  /// Returns part `index` of `count` equal parts, in steps of `unit` bytes. Each block of a thread-block group takes
-  /// one.
+  /// Divides the slice into `count` parts, as equal as whole steps of `unit` bytes allow, and returns part `index`.
+  /// Each block of a thread-block group takes one part.
   MSCCLC_DEVICE Slice part(int index, int count, uint64_t unit = 16) const {
     const uint64_t steps = (end - begin + (unit - 1)) / unit;
     Slice s = *this;
@@ -73,36 +73,36 @@ MSCCLC_BOTH int mod(int a, int n) {
 
 /// The part of a kernel's parameters that all kernels have.
 struct LaunchParameters {
-  MscclcRankArgs args; ///< the launch's arguments; the pointers to tables of the launching thread are null
+  MscclcRankArgs args; ///< the launch's arguments; pointers to tables that only the launching thread reads are null
   MscclcBuffers own;
 };
 
-/// The part of a kernel's parameters that functions of hooks take: the rank's arrays. `Plan::hookArrays` of them.
+/// The part of a kernel's parameters for functions of hooks: the rank's `Plan::hookArrays` arrays.
 template <class Plan, class = void> struct HookParameters {};
 template <class Plan> struct HookParameters<Plan, std::void_t<decltype(Plan::hookArrays)>> {
   void *arrays[Plan::hookArrays == 0 ? 1 : Plan::hookArrays];
 };
 
-/// The part of a kernel's parameters that counts of rows need (counts.cuh).
+/// The part of a kernel's parameters for counts of rows (counts.cuh).
 template <class Plan, bool = hasSlots<Plan>> struct SlotParameters {};
 template <class Plan> struct SlotParameters<Plan, true> {
-  uint64_t capacity;         ///< rows of a slot
+  uint64_t capacity;         ///< number of rows that a slot has room for
   void *tables[Plan::ranks]; ///< the table of counts of each rank
-  uint32_t countChannel;     ///< the first of the port channels by which counts go to other nodes
+  uint32_t countChannel;     ///< number of the first port channel that brings counts to other nodes
 };
 
-/// The part of a kernel's parameters that says of how many instances a launch has the blocks.
+/// The part of a kernel's parameters for launches of several instances.
 template <class Plan, bool = (mostInstances<Plan> > 1)> struct InstanceParameters {
   static constexpr uint32_t weight = 1;
 };
 template <class Plan> struct InstanceParameters<Plan, true> {
-  uint32_t blocks; ///< of an instance
-  uint32_t weight; ///< what each of the launch's blocks counts as: the most instances / those of the launch
+  uint32_t blocks; ///< number of blocks of an instance
+  uint32_t weight; ///< how many times a block counts: `mostInstances` / the number of instances in the launch
 };
 
-/// The most memory channels of a rank.
+/// The largest number of memory channels of a rank.
 template <class Plan> constexpr uint32_t memoryChannels = Plan::memoryChannels * mostInstances<Plan>;
-/// True if they are not among the parameters, but in memory of the device.
+/// True if the memory channels of a rank are in a table in device memory, and not among the parameters.
 template <class Plan> constexpr bool hasChannelTable = memoryChannels<Plan> > MSCCLC_PARAMETER_CHANNELS;
 /// The part of a kernel's parameters that says where memory channels lead.
 template <class Plan, bool = (memoryChannels<Plan> != 0 && !hasChannelTable<Plan>)> struct ChannelParameters {};
@@ -110,8 +110,8 @@ template <class Plan> struct ChannelParameters<Plan, true> {
   MscclcMemoryChannel channels[memoryChannels<Plan>];
 };
 
-/// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
-/// whose instances at other ranks the kernel accesses by address. Only these are listed.
+/// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer that
+/// the kernel accesses by address at other ranks. The parameters list only buffers of these kinds.
 template <class Plan>
 struct Parameters : LaunchParameters,
                     HookParameters<Plan>,
@@ -120,7 +120,8 @@ struct Parameters : LaunchParameters,
                     ChannelParameters<Plan> {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
-  /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
+  /// Returns the index of the list for `kind`, which is the number of lists before it. listOf(kinds) is the number of
+  /// all lists.
   MSCCLC_BOTH static constexpr unsigned listOf(unsigned kind) {
     unsigned n = 0;
     for (unsigned k = 0; k < kind; ++k)
@@ -157,9 +158,9 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
 
 namespace detail {
 
-/// Returns a / b for numbers up to 1024; b must not be 0. A device multiplies by a reciprocal, which takes a quarter of
-/// the instructions. This is exact: (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is below a
-/// / b * 2^-21.
+/// Returns `a` / `b`, rounded down, for numbers up to 1024; `b` must not be 0. A device multiplies by a reciprocal,
+/// which takes a quarter of the instructions. The result is exact: (a + 1/2) / b is at least 1 / (2b) away from a whole
+/// number, and the error of the product is below a / b * 2^-21.
 MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
 #ifdef __CUDA_ARCH__
   return static_cast<unsigned>((static_cast<float>(a) + 0.5f) * reciprocal(static_cast<float>(b)));
@@ -168,7 +169,8 @@ MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
 #endif
 }
 
-/// Returns the instance that the block is of. The blocks of an instance follow each other, those of instance 0 first.
+/// Returns the instance that the block belongs to. The blocks of an instance follow each other, and instance 0 comes
+/// first.
 template <class Plan> MSCCLC_DEVICE uint32_t instanceOf(const Parameters<Plan> &p) {
   if constexpr (mostInstances<Plan> == 1)
     return 0;
@@ -192,22 +194,22 @@ public:
   using Element = T;
   using Op = OpT;
   using Packet = PacketT;
-  using Held = HeldInScratch<Plan, T>;                  ///< elements in scratch
-  static constexpr unsigned spread = spreadOf<Plan, T>; ///< how many times the bytes of T these take
+  using Held = HeldInScratch<Plan, T>;                  ///< the type of elements in scratch
+  static constexpr unsigned spread = spreadOf<Plan, T>; ///< the size of Held divided by the size of T
   static constexpr bool sends = part != KernelPart::Receive,
-                        receives = part != KernelPart::Send; ///< what the kernel does
+                        receives = part != KernelPart::Send; ///< whether the kernel sends, and whether it receives
   /// True if loops over rows are functions; false if they are inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
   const Parameters<Plan> &parameters;
   const MscclcRankArgs &args;
-  const Layout<Plan> layout; ///< of the block's instance
+  const Layout<Plan> layout; ///< the layout for the block's instance
   const int rank, block;     ///< the block's number in its instance
   const unsigned thread, threads;
   uint64_t launch;    ///< number of launches before this one
   uint32_t flag;      ///< the flag that this launch's packets carry
-  uint64_t scratchAt; ///< offset of this launch's scratch
-  bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
+  uint64_t scratchAt; ///< offset of the part of scratch that this launch uses, in bytes
+  bool wide;          ///< true: every chunk of every buffer begins at a multiple of 16 bytes
 
   MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
       : parameters(p), args(p.args),
@@ -228,7 +230,7 @@ public:
       begin();
   }
 
-  // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
+  // Functions that return places. Indices count chunks of the buffer. For packets, they count chunks of payload.
   MSCCLC_DEVICE Rows input(int index) const {
     return {static_cast<char *>(parameters.own.input), index, OperandLayout::Data, MSCCLC_INPUT, rank};
   }
@@ -253,7 +255,8 @@ public:
   MSCCLC_DEVICE Rows peerPackets(int peer, int index) const {
     return {ofPeer<MSCCLC_SCRATCH>(peer), index, OperandLayout::Packets, MSCCLC_SCRATCH, peer};
   }
-  // The same places at the peer of a port channel. This device need not reach them, so they have no address.
+  // These return the same places at the peer of a port channel. The places have no address, because this device need
+  // not have access to them.
   static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, OperandLayout::Data, MSCCLC_INPUT, -1}; }
   static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, OperandLayout::Data, MSCCLC_OUTPUT, -1}; }
   static MSCCLC_DEVICE Rows portScratch(int index) {
@@ -263,8 +266,9 @@ public:
     return {nullptr, index, OperandLayout::Packets, MSCCLC_SCRATCH, -1};
   }
 
-  /// Returns the extent of row `row` of the operand: its offset in its buffer, and its bytes of payload. Scratch rows
-  /// have room for the longest chunk. Rows of slots wait for their counts, so callers that need both ask once.
+  /// Returns the extent of row `row` of the operand: its offset in its buffer, and its bytes of payload. A scratch row
+  /// has room for the longest chunk. If rows hold slots, the call waits for a count, so callers that need both values
+  /// call it only once.
   MSCCLC_DEVICE Extent extentOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
     if (c.layout == OperandLayout::Data) {
@@ -291,8 +295,8 @@ public:
     return (chunks * layout.nominal + bytes - 1) / bytes;
   }
 
-  /// Returns the number, in the rank, of what its instance calls number `index`: a channel, a semaphore, a barrier or a
-  /// slot of scratch.
+  /// Returns the rank's number of a channel, a semaphore, a barrier or a slot of scratch, whose number in the instance
+  /// is `index`.
   template <class I> MSCCLC_DEVICE I number(I index) const {
     return index * static_cast<I>(mostInstances<Plan>) + static_cast<I>(layout.instance);
   }
@@ -307,7 +311,8 @@ public:
   /// Synchronises the threads of the block.
   MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
 
-  /// Ends the launch of the block. By then all its threads have read the number of the launch.
+  /// Ends the block's launch. It synchronises the block first, so all threads have read the launch's number before the
+  /// counter changes.
   MSCCLC_DEVICE void finish() const {
     if constexpr (receives)
       end();
@@ -350,8 +355,8 @@ private:
 namespace detail {
 
 /// Calls body(row, begin, end, lane, lanes) for each row of a slice. This thread is number `lane` of the `lanes`
-/// threads that share bytes [begin, end) of the row. Several short rows are done at once. Each gets as many threads as
-/// it has words of `grain` bytes.
+/// threads that share bytes [begin, end) of the row. Several short rows are processed at once, each by as many threads
+/// as the row has words of `grain` bytes.
 template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slice &s, unsigned grain, Body body) {
   if (s.begin >= s.end)
     return;
@@ -385,7 +390,7 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
 
 } // namespace detail
 
-/// The operands of a fused operation. `f(i)` returns the i-th of N.
+/// The operands of a fused operation. f(i) returns operand `i` of N.
 template <unsigned N, class F> struct Operands {
   static constexpr unsigned size = N;
   F f;
@@ -395,8 +400,8 @@ template <unsigned N, class F> MSCCLC_DEVICE Operands<N, F> list(F f) {
   return {f};
 }
 
-/// True for a list whose operands, or their rows' addresses, are computed from their number. Others stay in registers
-/// only if numbers are constant.
+/// True for a list that computes its operands, or the addresses of their rows, from their numbers. The entries of other
+/// lists stay in registers only if their numbers are constant.
 template <class L> constexpr bool isComputed = false;
 template <unsigned N, class F> constexpr bool isComputed<Operands<N, F>> = true;
 
@@ -410,7 +415,7 @@ template <class V> MSCCLC_DEVICE One<V> one(V value) {
   return {value};
 }
 
-/// A few operands, each written out. Lists of the same length have the same type, and so share code.
+/// A few operands, each given by itself. Lists of the same length have the same type, so they share code.
 template <unsigned N, class V> struct Few {
   static constexpr unsigned size = N;
   V values[N];
