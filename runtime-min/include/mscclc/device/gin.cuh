@@ -1,8 +1,9 @@
 // Port channels over the network, by NCCL's GIN. If MSCCLC_GIN is defined and NCCL's headers are in the include path, a
-// kernel has this body beside the body for the proxy. At each launch, every channel says which of the two serves it.
+// kernel has this body beside the body for the proxy. At each launch, MscclcPortChannel::network says which of the two
+// serves a channel.
 //
 // A signal of NCCL is a counter of the rank that waits: channel c of a rank waits for signal c of that rank. Signals,
-// and the data before them, go through one context that both ends agree on: c modulo the number of contexts. A put of
+// and the data before them, go through one context, which both ends know: c modulo the number of contexts. A put of
 // packets needs no signal, because the network writes aligned 8-byte words as a whole.
 //
 // The proof assumes the following of a port, and NCCL promises it:
@@ -20,25 +21,27 @@
 
 #include <type_traits>
 
-/// In bytes. A request of a network card holds less than 2 GiB, and not all of NCCL's transports split longer ones.
+/// The size of the largest put, in bytes. A request of a network card holds less than 2 GiB, and not all of NCCL's
+/// transports split longer requests.
 #ifndef MSCCLC_GIN_LARGEST_PUT
 #define MSCCLC_GIN_LARGEST_PUT (uint64_t{1} << 30)
 #endif
 
-/// True before NCCL 2.32, in which NCCL's flush got a time limit. Then a put raises a counter when it has left its
-/// source, and a flush waits for that counter.
+/// True for NCCL before 2.32, whose flush has no time limit. Then each put raises a counter when it has left its
+/// source, and a flush waits for this counter.
 #define MSCCLC_GIN_COUNTS (NCCL_VERSION_CODE < 23200)
 
 namespace mscclc::device::detail {
 
-/// Lets the network read, from here on, all that this block has written and all writes of others that it has observed.
+/// Orders all earlier writes of this block, and all writes of others that it has observed, before later reads by the
+/// network.
 MSCCLC_DEVICE void fenceNetwork() {
 #ifdef __CUDA_ARCH__
   __threadfence_system();
 #endif
 }
 
-/// Returns the context of port channel `channel` of the rank that waits on it.
+/// Returns the context of a port channel. `channel`: its number at the rank that waits on it.
 MSCCLC_DEVICE ncclGin contextOf(const ncclDevComm &comm, uint32_t channel) {
   return ncclGin(comm, static_cast<int>(channel % comm.ginContextCount));
 }
@@ -51,7 +54,7 @@ public:
         asked_(channel.flush_requests), gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)),
         peer_(static_cast<int>(channel.peer)) {}
 
-  /// Does the work that the proxy does for a request. Waits for its flush, if it has one.
+  /// Does the work of a request, as a proxy would. If the request has a flush, waits for the flush.
   MSCCLC_DEVICE void send(const MscclcRankArgs &args, uint32_t operation, const MscclcTrigger &wanted,
                           const MscclcPlace &from, const MscclcPlace &to) const {
     const bool signals = heard_ && (wanted.flags & MSCCLC_TRIGGER_SIGNAL) != 0;
@@ -74,7 +77,7 @@ public:
       awaitSources(args, operation);
   }
 
-  /// Sends the peer `count` settling signals, which say that everything of the channel has arrived.
+  /// Sends `count` settling signals to the peer. They arrive after everything that the channel has sent before.
   MSCCLC_DEVICE void settle(uint32_t signals, uint64_t count) const {
     for (; count != 0; --count)
       gin_.signal(world_, peer_, Signal{heard_ ? signals + signal_ : 2 * signals});
@@ -91,7 +94,7 @@ public:
     });
 #else
     const uint64_t flush = fetchAddDevice(asked_, 1) + 1;
-    constexpr uint64_t cycles = 1000; // of one poll
+    constexpr uint64_t cycles = 1000; // the time limit of one poll
     spin(args, {MSCCLC_WAIT_FLUSH, operation, channelPeer(), index_, flush}, [&](uint64_t &seen) {
       seen = flush - 1;
       return gin_.flush(ncclCoopThread(), cuda::memory_order_acquire, ncclGin_None{}, cycles) == ncclSuccess;
@@ -124,7 +127,7 @@ private:
   const bool heard_;
   const uint32_t signal_;
   const uint32_t index_;
-  uint64_t *const asked_; ///< the number of puts if they are counted, else the number of flushes
+  uint64_t *const asked_; ///< the number of puts with MSCCLC_GIN_COUNTS, otherwise the number of flushes
   const ncclGin gin_;
   const ncclTeam world_;
   const int peer_;
@@ -163,7 +166,7 @@ MSCCLC_DEVICE void clearSignals(const ncclDevComm &comm, const MscclcSettling &s
   }
 }
 
-/// Does one step of MscclcNetworkBody::settle, with one thread, between launches. Each kernel has its own.
+/// Does one step of MscclcNetworkBody::settle, with one thread, between launches. Each kernel has its own copy of this.
 template <class Plan>
 MSCCLC_KERNEL(1, 1)
 settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) given,

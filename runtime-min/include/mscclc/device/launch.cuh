@@ -1,4 +1,5 @@
-// The host side of an emitted kernel: its variants, and the start of a launch. It checks the arguments of the launcher.
+// The host side of an emitted kernel: its variants, and the start of a launch. A launch checks the launcher's arguments
+// first.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 
 #pragma weak mscclc_register_kernel
 
-// The list of one library of kernels. It is hidden, so that the list of another library, which has the same name,
-// cannot replace it.
+// The list of the kernels in one library. All such libraries name their lists alike, so the list is hidden: no library
+// can replace the list of another one.
 extern "C" {
 __attribute__((weak, visibility("hidden"))) const MscclcRegistered *mscclc_last_registered = nullptr;
 __attribute__((weak, visibility("default"))) const MscclcRegistered *mscclc_library_kernels() {
@@ -31,12 +32,13 @@ inline bool within(uint64_t v, uint64_t low, uint64_t high) {
 template <class Plan, class = void> struct HasHooks : std::false_type {};
 template <class Plan> struct HasHooks<Plan, std::void_t<decltype(Plan::hookArrays)>> : std::true_type {};
 
-/// Whether the function of a hook takes rows.
+/// Returns whether launches give the length of a row (MSCCLC_TAKES_ROWS).
 template <class Plan> constexpr bool takesRows() {
   return (Plan::flags & MSCCLC_TAKES_ROWS) != 0;
 }
 
-/// Returns the elements of a block, of which a chunk has whole ones; 1 if no function of a hook takes blocks.
+/// The number of elements of a block that functions of hooks take. Each chunk consists of whole blocks. 1 if no
+/// function takes blocks.
 template <class Plan, class = void> struct BlockOf {
   static constexpr uint64_t elements = 1;
 };
@@ -44,7 +46,7 @@ template <class Plan> struct BlockOf<Plan, std::void_t<decltype(Plan::blockEleme
   static constexpr uint64_t elements = Plan::blockElements;
 };
 
-/// Returns the bytes in units of which a message is divided (layout.cuh).
+/// Returns the unit into which a message is divided, in bytes (layout.cuh).
 template <class Plan> uint64_t unitOf(uint64_t rowBytes, uint64_t elementBytes) {
   if (!Division<Plan>::isGiven)
     return Plan::unit;
@@ -52,8 +54,8 @@ template <class Plan> uint64_t unitOf(uint64_t rowBytes, uint64_t elementBytes) 
   return takesRows<Plan>() && rowBytes != 0 ? std::lcm(unit, rowBytes) : unit;
 }
 
-/// Returns the distance of scratch chunks that messages of up to this size need (host). A shorter message may have
-/// longer parts of chunks, because its launch takes fewer instances.
+/// Returns the distance between scratch chunks, in bytes, that all messages of up to this size need (host). A shorter
+/// message may have longer parts of chunks, because its launch may have fewer instances.
 template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spread) {
   uint64_t longest = Layout<Plan>(messageBytes, Plan::unit, InstancesOf<Plan>::at(messageBytes)).nominal * spread;
   if constexpr (mostInstances<Plan> > 1)
@@ -66,8 +68,8 @@ template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spr
   return longest;
 }
 
-/// True if the payloads of an index fit a launch, and lists of `listBytes` bytes behind them. No rank accesses arrays
-/// of [rows] if there are no rows.
+/// True if the payloads of an index, and a list of `listBytes` bytes behind them, fit into a launch's rows. If there
+/// are no rows, arrays of [rows] may be null, because no rank accesses them.
 inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine, uint64_t listBytes) {
   if (listBytes > args.row_bytes || (listBytes != 0 && args.row_bytes % 4 != 0))
     return false;
@@ -86,13 +88,13 @@ inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine, uint64_t l
   return count != 0 && (!isCombine || (count == 1 && sum == args.row_bytes));
 }
 
-/// True if 32 bits are enough for the rows of the layout of experts.
+/// True if 32 bits are enough for the number of a row in the layout of experts.
 template <class Plan> bool placesFit(const MscclcRankArgs &args) {
   const uint64_t groups = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
   return (args.message_bytes / args.row_bytes + groups * args.index.align) >> 32 == 0;
 }
 
-/// Checks the counts, or the index, of a launch whose shares are whole rows.
+/// Checks the counts, or the index, of a launch whose shares consist of whole rows.
 template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
   if constexpr (hasExperts<Plan>) {
     const MscclcIndex &index = args.index;
@@ -144,7 +146,7 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   if (const int32_t error = checkCounts<Plan>(*args))
     return error;
   const Layout<Plan> layout(bytes, unitOf<Plan>(args->row_bytes, elementBytes), InstancesOf<Plan>::at(bytes));
-  constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
+  constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // limits of a row, so that 32 bits count its packets
   if (Plan::packets && layout.nominal * spread > mostPackets * leastPayload)
     return MSCCLC_ERROR_SIZE;
   const uint64_t stride = mostInstances<Plan> == 1 ? layout.nominal * spread : longestStride<Plan>(bytes, spread);
@@ -153,7 +155,8 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   return MSCCLC_OK;
 }
 
-/// Returns the kernel's parameters for a launch. mscclc refuses to write a kernel that needs more space than CUDA has.
+/// Returns the kernel's parameters for a launch. mscclc refuses to write a kernel whose parameters need more space than
+/// CUDA has.
 template <class Plan>
 Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info, uint64_t elementBytes) {
   using Given = Parameters<Plan>;
@@ -179,7 +182,7 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
       given.tables[rank] = args.counts.tables[rank];
     given.countChannel = info.port_channels;
   }
-  if constexpr (hasExperts<Plan>) { // the kernel counts by itself
+  if constexpr (hasExperts<Plan>) { // the kernel itself computes the counts
     const uint64_t entries = args.index.rows * args.index.choices;
     given.args.counts = {};
     given.args.counts.sent = static_cast<const uint32_t *>(args.index.work) + entries + 4 * Plan::ranks * Plan::experts;
@@ -212,8 +215,8 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
 }
 
 #ifdef __CUDACC__
-/// Starts a kernel. With MSCCLC_PDL in `flags`, it may begin before the earlier kernel of the stream has ended, unless
-/// it was compiled for devices below sm_90: then it cannot wait for that end.
+/// Starts a kernel. With MSCCLC_PDL in `flags`, it may begin before the earlier kernel of the stream has ended. Code
+/// for devices below sm_90 is started without this, because it cannot wait for that end.
 inline cudaError_t start(const void *entry, uint32_t blocks, uint32_t threads, void *parameters, uint32_t flags,
                          cudaStream_t stream) {
   void *list[] = {parameters};
@@ -233,7 +236,7 @@ inline cudaError_t start(const void *entry, uint32_t blocks, uint32_t threads, v
 }
 #endif
 
-/// One compiled form of a kernel. `Body` gives the entry point for the given types, and the numbers of a rank.
+/// One compiled variant of a kernel. `Body` has the entry points for given types, and describes the ranks.
 template <class Body, class T, class Op, class Packet> struct Variant {
   using Plan = typename Body::Plan;
 
@@ -243,7 +246,7 @@ template <class Body, class T, class Op, class Packet> struct Variant {
       Body::rankInfo(args->rank, &info);
     if (const int32_t error = check<Plan>(args, threads, info, spreadOf<Plan, T>, sizeof(T)))
       return error;
-    // A message of 0 bytes moves no data, but its signals still count.
+    // A launch with a message of 0 bytes moves no data, but it sends and counts all signals.
     Parameters<Plan> given = parametersOf<Plan>(*args, info, sizeof(T));
     const uint32_t blocks = info.blocks * InstancesOf<Plan>::at(args->message_bytes);
     if constexpr (IsSplit<Plan>::value) {
@@ -300,8 +303,8 @@ private:
 #ifdef __CUDACC__
   template <KernelPart part> static int32_t residentBlocksOf(uint32_t threads, uint32_t *blocks) {
     const auto entry = reinterpret_cast<const void *>(entryOf<part>());
-    // This loads the kernel. Loading may wait for running kernels, so it must not happen when other ranks already run
-    // this one.
+    // This loads the kernel. Loading may wait for running kernels, so it must not happen while other ranks already run
+    // the same kernel.
     cudaFuncAttributes attributes;
     int device = 0, processors = 0, each = 0;
     cudaError_t result = cudaFuncGetAttributes(&attributes, entry);
@@ -381,13 +384,14 @@ template <class Plan> struct DigestOf<Plan, std::void_t<decltype(Plan::digest)>>
   static constexpr const char *value = Plan::digest;
 };
 
-/// Whether `operation` is one of `times` operations from `first` on, `step` apart; `j`: which.
+/// Returns whether `operation` is one of `times` operations that begin at `first` and are `step` apart. Sets `j` to its
+/// index among them.
 inline bool isAmong(uint32_t operation, uint32_t first, uint32_t step, uint32_t times, int &j) {
   j = static_cast<int>((operation - first) / step);
   return operation >= first && (operation - first) % step == 0 && static_cast<uint32_t>(j) < times;
 }
 
-/// Null for a kernel written by hand, which has no table of the source places of its waits.
+/// The function MscclcKernel::wait_info of a Body. Null if the Body has none, as in a kernel that was written by hand.
 template <class Body, class = void> struct WaitInfoOf {
   static constexpr decltype(MscclcKernel::wait_info) value = nullptr;
 };
@@ -395,9 +399,9 @@ template <class Body> struct WaitInfoOf<Body, std::void_t<decltype(&Body::waitIn
   static constexpr decltype(MscclcKernel::wait_info) value = &Body::waitInfo;
 };
 
-/// The numbers of a Body whose launches take up to `most` instances. Number k of instance i, of a channel, a semaphore
-/// or a barrier, is number k * most + i of the rank, as in Kernel::number(). A block's number is its index in the
-/// launch.
+/// The numbers of blocks, channels, semaphores and barriers for a Body whose launches have up to `most` instances.
+/// Channel, semaphore or barrier k of instance i has the number k * most + i in the rank, as in Kernel::number(). The
+/// number of a block is its index in the launch.
 template <class Body> struct Replicated {
   static constexpr uint32_t most = mostInstances<typename Body::Plan>;
 
@@ -421,8 +425,8 @@ template <class Body> struct Replicated {
   }
 };
 
-/// The numbers of a Body whose counts go over nodes. Behind the port channels of the program, a rank has one to each
-/// other node, in their order, which leads to the rank in the same place there.
+/// The port channels of a Body whose counts go to other nodes. Behind the port channels of the program, a rank has one
+/// more for each other node, in the order of nodes. Each leads to the rank with the same place in its node.
 template <class Body, class Program> struct WithCountChannels : Program {
   static constexpr uint32_t together = ranksPerNode<typename Body::Plan>, others = otherNodes<typename Body::Plan>;
 
@@ -442,15 +446,15 @@ template <class Body, class Program> struct WithCountChannels : Program {
   }
 };
 
-/// Returns the bytes of the longest element of a list.
+/// Returns the size of the longest type in a list, in bytes.
 template <class... T> constexpr uint64_t longestOf(Types<T...>) {
   uint64_t longest = 0;
   ((longest = sizeof(T) > longest ? sizeof(T) : longest), ...);
   return longest;
 }
 
-/// Returns the spread, the same for all types of a list. With different spreads, the places of a chunk's parts in
-/// scratch would differ between launches.
+/// Returns the spread (spreadOf), which must be the same for all types of a list. With different spreads, the places of
+/// a chunk's parts in scratch would differ between launches.
 template <class Plan, class First, class... T> constexpr unsigned spreadOfAll(Types<First, T...>) {
   static_assert(((spreadOf<Plan, T> == spreadOf<Plan, First>) && ...),
                 "a kernel with wide scratch takes floats of one size");

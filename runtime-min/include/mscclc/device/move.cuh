@@ -1,20 +1,21 @@
 // Operations on plain chunks. Each keeps a value in registers from its first load to its last store. Where chunks begin
 // at multiples of 16 bytes, a thread moves 16 bytes at a time, and single elements at the end of a row.
 //
-// In a short program everything is inlined. In a long program (Plan::outlined) the loops over a row are functions, so
-// that the program does not become one huge function. There is one function for each number of operands. It takes the
-// addresses of the rows.
+// In a short program everything is inlined. In a long program (Plan::outlined), the loops over a row are functions, so
+// that the program does not become one huge function. There is one such function for each number of operands, and it
+// takes the addresses of the rows.
 #pragma once
 
 namespace mscclc::device {
 namespace detail {
 
-/// The most operands that a loop is unrolled for.
+/// The largest number of operands for which a loop is unrolled.
 constexpr unsigned maxUnrolled = 8;
-/// The most operands whose row pointers are kept in registers. With more operands, the pointers are computed at each
-/// use. Where loops are inlined, 8 would need more registers than sm_100 has for a block of 512 threads.
+/// The largest number of operands whose row pointers are kept in registers. If there are more, the pointers are
+/// computed at each use. In a kernel with inlined loops, 8 pointers would need more registers than sm_100 has for a
+/// block of 512 threads.
 template <class K> constexpr unsigned maxHeld = K::Outlined::value ? maxUnrolled : 6;
-/// The most rows whose addresses a function takes. More would be passed through memory.
+/// The largest number of rows whose addresses are passed to a function. More addresses would be passed through memory.
 constexpr unsigned maxPassed = 9;
 /// The number of loads that a thread of a Plan's kernel has in flight, if there is enough to load. From sm_100 on, the
 /// 64 registers that a thread of a block of 1,024 has are enough for three.
@@ -34,7 +35,7 @@ template <class R> struct Pointers<0, R> {
   using Row = R;
 };
 
-/// Returns the same rows. Addresses that are held are computed here, not from their parts at each use.
+/// Returns the same rows. The compiler computes addresses in registers here, and not again at each use.
 template <unsigned N> MSCCLC_DEVICE Pointers<N> apartRows(Pointers<N> rows) {
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i)
@@ -57,7 +58,7 @@ template <class K, class L, class R> struct Computed {
   MSCCLC_DEVICE R operator()(unsigned i) const { return addressOf<R>(k, chunks(i), row); }
 };
 
-/// Returns the addresses of row `row` of each operand in a list, as R.
+/// Returns the addresses of row `row` of each operand in a list, as type R.
 template <class R, class K, class L> MSCCLC_DEVICE auto rowsAs(const K &k, const L &chunks, unsigned row) {
   if constexpr (L::size == 0) {
     return Pointers<0, R>{};
@@ -87,12 +88,13 @@ template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &
   return end;
 }
 
-/// The rows of an operation.
+/// The rows of an operation's sources, and the rows of its targets.
 template <class S, class D> struct RowsOfBoth {
   S from;
   D to;
 };
-/// Returns the addresses of rows that wait for counts, and shortens `end` as clipRow() does. Each row waits once.
+/// Returns the addresses of row `row` of each operand, and shortens `end` as clipRow() does. For rows of slots, it
+/// waits for the count of each row only once.
 template <class K, class L> MSCCLC_DEVICE auto liveRowsOf(const K &k, const L &chunks, unsigned row, uint64_t &end) {
   Pointers<L::size> rows;
   MSCCLC_UNROLL
@@ -104,8 +106,9 @@ template <class K, class L> MSCCLC_DEVICE auto liveRowsOf(const K &k, const L &c
   }
   return rows;
 }
-/// Returns rowsOf() of sources and targets, and shortens `end` as clipRow() does. Where rows wait for counts, targets
-/// come first: what a source needs is mostly the rank's own, so that nothing is held while a target waits.
+/// Returns rowsOf() of the sources and of the targets, and shortens `end` as clipRow() does. If rows hold slots,
+/// targets come first, so that no addresses of sources are in registers while a target waits for a count. Sources
+/// mostly need only the rank's own counts.
 template <class K, class S, class D>
 MSCCLC_DEVICE auto clippedRowsOf(const K &k, const S &sources, const D &targets, unsigned row, uint64_t &end) {
   if constexpr (hasSlots<typename K::Plan> && S::size <= maxHeld<K> && D::size <= maxHeld<K>) {
@@ -129,9 +132,9 @@ struct Span {
   MSCCLC_DEVICE bool inWords() const { return wide && begin % 16 == 0; }
 };
 
-/// The elements at the end of a row, after its last whole word, that this thread does. `done` is the end of the whole
-/// words. The elements of an incomplete word all go to the thread that would do the whole word. So the thread of an
-/// element does not depend on the end of the row.
+/// The elements that this thread processes at the end of a row, after its last whole word. `done` is the end of the
+/// whole words, in bytes. All elements of an incomplete word go to the thread that would process the whole word. So the
+/// thread of an element does not depend on the end of the row.
 struct Tail {
   uint64_t first;
   unsigned step;
@@ -162,20 +165,21 @@ using AccumulatorFor =
                        std::conditional_t<std::is_same_v<Place, AddedFirst>, Accumulator<T, Op, Word>,
                                           DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
 
-/// The part of a word of elements of T that is added up at a time: the whole word if there is one source, else 4 bytes,
-/// or 8 if elements have 8.
+/// The part of a word that is added up at a time. It is the whole word if there is only one source, or if the word has
+/// at most 4 bytes. Otherwise it has 4 bytes, or 8 bytes if an element has 8.
 template <class T, class Word, unsigned N>
 using PartOf =
     std::conditional_t<N == 1 || sizeof(Word) <= 4, Word, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
 
-/// Does `Together` words, at positions at, at + lanes, …: reduces the sources and stores the result to every target.
-/// All loads of a batch of sources are in flight at once. `place`: of the first source in the order of addition. If it
-/// is added after others, sources are in the order of ranks, the same on all ranks. Then loads begin behind the rank's
-/// own place, so that ranks do not read one peer at the same time, and wait in registers.
+/// Processes `Together` words, at positions `at`, `at` + `lanes`, …: reduces the sources, and stores the result to
+/// every target. All loads of a batch of sources are in flight at once. `place`: the place of the first source in the
+/// order of addition. If the first source is added after others, the sum is in the order of ranks, the same on all
+/// ranks. Then loads begin behind the rank's own place in this order, so that ranks do not all read from one peer at
+/// the same time. The loaded words wait in registers.
 ///
-/// The parts of a word are added up one after another. So a thread holds the sum of one part next to the words of a
-/// batch. Sums of narrow floats take twice the registers of their elements: with those of whole words, a thread that
-/// has 80 registers would spill some of 8 words of bf16.
+/// The parts of a word are added up one after another, so a thread holds the sum of only one part beside the words of a
+/// batch. Sums of narrow floats take twice as many registers as their elements. With the sums of whole words, a thread
+/// that has 80 registers would spill some of 8 words of bf16.
 template <class T, class Op, class Word, unsigned InFlight, unsigned N, unsigned D, unsigned Together, class Place,
           class S, class W>
 MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uint64_t at, unsigned lanes) {
@@ -237,16 +241,16 @@ MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uin
   }
 }
 
-/// Does words first, first + lanes, … below `count`.
+/// Processes the words `first`, `first` + `lanes`, … below `count`.
 template <class T, class Op, class Word, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
 MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, uint64_t first, uint64_t count,
                                unsigned lanes) {
-  constexpr unsigned together = N >= InFlight ? 1 : InFlight / N; // words of this thread at a time
+  constexpr unsigned together = N >= InFlight ? 1 : InFlight / N; // words that this thread processes at a time
   uint64_t at = first;
   if constexpr (together > 1) {
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
-    for (; at + (step - lanes) < count; at += step) // not apart, it would keep a pointer for each access
+    for (; at + (step - lanes) < count; at += step) // without apart(), it would keep a pointer for each access
       reduceSome<T, Op, Word, InFlight, N, D, together>(place, source, target, apart(at), lanes);
   }
   MSCCLC_NO_UNROLL
@@ -254,7 +258,7 @@ MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, ui
     reduceSome<T, Op, Word, InFlight, N, D, 1>(place, source, target, at, lanes);
 }
 
-/// Reduces one row of N sources into one row of D targets.
+/// Reduces the rows of N sources, and stores the result to the rows of D targets.
 template <class T, class Op, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
 MSCCLC_DEVICE void reduceRow(Place place, const S &from, const W &to, const Span &s) {
   using Long = InRegisters<typename S::Row, T, Vec16>;
@@ -282,7 +286,7 @@ template <unsigned N> struct Ends {
   uint64_t at[N];
 };
 
-/// Copies rows of N sources to rows of N targets, one to one.
+/// Copies the row of source i to the row of target i, for each of N sources.
 template <class T, unsigned N>
 MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, const Ends<N> &ends, const Span &s) {
   uint64_t words[N], most = 0;
@@ -349,7 +353,8 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
   else {
     constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
     forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-      // The units of a pipeline find their addresses anew: those of many operations would take all registers.
+      // Each unit of a pipeline computes its addresses again, because the addresses of many operations would take all
+      // registers.
       const auto rows = clippedRowsOf(k, sources, targets, slice.whole ? row : apart(row), end);
       const auto &from = rows.from;
       const auto &to = rows.to;
@@ -368,12 +373,12 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
 
 template <class K, class L, class R> constexpr bool isComputed<detail::Computed<K, L, R>> = true;
 
-/// Stores Op of all sources to every target. With one source this is a copy to every target.
+/// Reduces all sources with Op, and stores the result to every target. With one source, this is a copy to every target.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedFirst{}, sources, targets);
 }
-/// Does the same, but adds the first source after `others` of the other sources.
+/// Does the same as reduce(), but adds the first source after `others` of the other sources.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduceAfter(const K &k, const Slice &slice, unsigned others, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedAfter{others}, sources, targets);

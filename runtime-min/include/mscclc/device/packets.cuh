@@ -41,21 +41,21 @@ struct LL16 {
   }
 };
 
-/// A packet of floats without a flag: 16 bytes of payload, in two words of 8 bytes (Lamport packets). A word that is
-/// not there yet is zero. Elements are sent with the opposite sign, and -0.0 is sent as +0.0 is. So no element that is
-/// sent is zero, and the data of each element depends on no other one. A word that has not come reads as -0.0 in all
-/// elements.
+/// A packet of floats without a flag (a Lamport packet): 16 bytes of payload, in two words of 8 bytes. A word is zero
+/// until it arrives. Elements are sent with the opposite sign, and -0.0 is sent in the same way as +0.0. So no element
+/// is sent as zero, and the bits of each element depend on no other element. A word that has not arrived reads as -0.0
+/// in all elements.
 ///
-/// Launches use three parts of scratch in turn. Each launch clears what the launch before it has received, so that
-/// the part is empty when the next launch but one uses it (clearPackets). Zeros are the content of memory that was
-/// never used, for all types.
+/// Launches use three parts of scratch in turn. Each launch clears the packets that the launch before it has received,
+/// so that their part is empty when the launch after the next one uses it (clearPackets). Memory that was never used
+/// contains zeros, too.
 struct Lamport {
   static constexpr uint32_t code = MSCCLC_LAMPORT;
   static constexpr unsigned bytes = 16;
   using Payload = detail::Vec16;
   static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t) { detail::storeWords16(p, v); }
   struct Flags {
-    uint32_t first, second; ///< of each word; 0 if it is not there yet
+    uint32_t first, second; ///< a part of each word; 0 if the word has not arrived
     MSCCLC_DEVICE bool are(uint32_t) const { return first != 0 && second != 0; }
     MSCCLC_DEVICE Flags forReport() const { return {detail::apart(first), detail::apart(second)}; }
   };
@@ -68,7 +68,7 @@ struct NoPacket {
 
 namespace detail {
 
-/// True if packets carry whole elements of T. Those without flags carry only floats.
+/// True if packets carry whole elements of T. Packets without flags carry only floats.
 template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
   if constexpr (std::is_same_v<Packet, NoPacket>)
     return true;
@@ -78,7 +78,7 @@ template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
     return sizeof(T) <= sizeof(typename Packet::Payload);
 }
 
-/// The forms of a payload of elements of T in packets of a kind.
+/// The conversion of a payload of elements of T to its form in a packet, and back.
 template <class Packet, class T> struct PacketForm {
   using Payload = typename Packet::Payload;
   static MSCCLC_DEVICE Payload sent(const Payload &v) { return v; }
@@ -97,8 +97,8 @@ template <class T> struct PacketForm<Lamport, T> {
   static constexpr Word signs = sizeof(T) == sizeof(Word) ? Word{1} << (8 * sizeof(Word) - 1)
                                 : sizeof(T) == 2          ? Word{0x80008000}
                                                           : Word{0x80808080};
-  /// Flips the highest bit of each element, and sets it if all other bits are 0. So no element that is sent is 0.
-  /// Adding `~signs` carries into the highest bit unless all other bits are 0.
+  /// Flips the highest bit of each element, and sets it if all other bits are 0. So no element is sent as 0. The
+  /// addition of `~signs` carries into the highest bit unless all other bits are 0.
   static MSCCLC_DEVICE Payload sent(const Payload &v) {
     Words words = bitCast<Words>(v);
     MSCCLC_UNROLL
@@ -113,16 +113,17 @@ template <class T> struct PacketForm<Lamport, T> {
       words.w[i] ^= signs;
     return bitCast<Payload>(words);
   }
-  /// A word with several elements is there if its first element is not zero.
+  /// Loads a packet. A word with several elements has arrived if its first element is not zero.
   static MSCCLC_DEVICE void load(const char *p, Payload &v, Lamport::Flags &flags) {
     loadWords16(p, v);
     flags = sizeof(T) == 8 ? Lamport::Flags{v.w[0] | v.w[1], v.w[2] | v.w[3]} : Lamport::Flags{v.w[0], v.w[2]};
   }
 };
 
-/// Clears, in this rank's scratch, the packets that the launch before has received, in the part that the next launch
-/// but one uses. Notes how long those of this launch are. The end of each kernel orders all of that: a rank clears its
-/// packets when it has read them, and its peers hear of its next launch before they send again.
+/// Clears the packets that the launch before this one has received, in the part of this rank's scratch that the launch
+/// after the next one uses. Stores the length of this launch's packets. The ends of kernels provide the order: a rank
+/// clears packets after it has read them. Its peers send to this part again only after they know that the rank's next
+/// launch has begun.
 template <class K> MSCCLC_DEVICE void clearPackets(const K &k) {
   using Plan = typename K::Plan;
   uint64_t *const lengths = k.args.finished + 2;
@@ -136,8 +137,8 @@ template <class K> MSCCLC_DEVICE void clearPackets(const K &k) {
       storeWords16(part + slot * stride + at, {});
 }
 
-/// Loads a payload element by element, if it is incomplete or not aligned to its size. Elements at or after `end`, in
-/// bytes from `at`, are zeros.
+/// Loads a payload element by element, because it is incomplete or not aligned to its size. Elements at or behind byte
+/// `end`, counted from `at`, are zeros.
 template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, int64_t end) {
   struct Elements {
     T e[sizeof(Word) / sizeof(T)];
@@ -155,19 +156,19 @@ template <class Word, class T> MSCCLC_COLD void storeElements(char *at, int64_t 
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
-/// The type that covers the elements of a message for one payload. The payload holds each of them as a Sum, so it has
-/// room for one, two or four.
+/// The type of a word that holds the message's elements for one payload, in a kernel with wide scratch. The payload
+/// holds each element as a Number<T>::Sum, so it has room for one, two or four elements.
 template <class Payload, class T>
 using MessageOf = std::conditional_t<
     sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
     std::conditional_t<sizeof(Payload) == 16 && sizeof(T) == 2, Vec8,
                        std::conditional_t<sizeof(Payload) == 16 || sizeof(T) == 2, uint32_t, uint16_t>>>;
 
-/// A plain row as payloads of type Word. The first `whole` of them are moved as words, the others element by element. A
-/// row of packets may be longer: payloads after the end are zeros, and are not stored.
+/// A plain row as payloads of type Word. The first `whole` payloads are moved as words, and the others element by
+/// element. A row of packets may be longer than the plain row. Its other payloads are zeros, and are not stored.
 template <class Word, class T> struct PayloadRow {
-  uint64_t bytes; ///< of a message
-  bool wide;      ///< words are aligned
+  uint64_t bytes; ///< length of the row, in bytes of the message
+  bool wide;      ///< true: words are aligned
   unsigned whole;
 
   MSCCLC_DEVICE PayloadRow(uint64_t bytes, bool wide)
@@ -192,7 +193,7 @@ template <class Word, class T> struct PayloadRow {
                                                                    : static_cast<unsigned>(here) / sizeof(T);
   }
 
-  /// Returns payload `i` of a row in a kernel with wide scratch, whose payloads hold elements as sums.
+  /// Returns payload `i` of a row in a kernel with wide scratch, where payloads hold elements as Number<T>::Sum.
   MSCCLC_DEVICE Word load(const SpreadRow &row, unsigned i) const {
     using Sum = typename Number<T>::Sum;
     using In = SpreadWord<T, MessageOf<Word, T>>;
@@ -220,7 +221,7 @@ private:
   MSCCLC_DEVICE int64_t left(unsigned i) const { return static_cast<int64_t>(bytes - offsetOf(i)); }
 };
 
-/// Stores a payload to a plain row. Hooks have another one (hooks.cuh).
+/// Stores a payload to a plain row. hooks.cuh has another version, for rows with a hook.
 template <class Plain, class Row, class Payload>
 MSCCLC_DEVICE void storePayload(const Plain &plain, const Row &row, unsigned i, const Payload &v) {
   plain.store(row, i, v);
@@ -235,19 +236,19 @@ struct PacketLaunch {
   uint32_t operation, flag;
 };
 
-/// The places of packets that follow each other.
+/// The places of packets that follow each other: place p is p.
 struct Adjacent {
   MSCCLC_DEVICE unsigned operator()(unsigned p) const { return p; }
 };
 
-/// Adds packets i + place(0), …, i + place(P - 1) of each of N rows to `acc`, or starts `acc` with those of the first
-/// row if `Fresh`. Missing packets are polled together, at most `Polled`. They hold elements of T.
+/// Adds packets `i` + place(0), …, `i` + place(P - 1) of each of N rows to `acc`. If `Fresh`, the packets of the first
+/// row start `acc`. Missing packets are polled together, at most `Polled` at once. Packets hold elements of T.
 template <class Packet, class T, bool Fresh, unsigned N, unsigned Polled = polledTogether, unsigned P, class L,
           class Acc, class Place = Adjacent>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P],
                                const Place &place = {}) {
   constexpr unsigned most = Polled / P, batch = N < most ? N : most;
-  constexpr bool isCompact = Polled < polledTogether && isComputed<L>; // rows in registers have constant numbers
+  constexpr bool isCompact = Polled < polledTogether && isComputed<L>; // rows in registers need unrolled loops
   [[maybe_unused]] constexpr unsigned unrolled = N <= maxUnrolled && !isCompact ? N : 1;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_SOME
@@ -258,7 +259,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b)
       if (N % batch == 0 || from + b < N)
-        at[b] = apart(rows(from + b) + uint64_t{i} * Packet::bytes); // not computed anew at each poll
+        at[b] = apart(rows(from + b) + uint64_t{i} * Packet::bytes); // is not computed again at each poll
     const auto haveCome = [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL
@@ -272,7 +273,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
         }
       return all;
     };
-    // Polls make no mask of the flags; a report does.
+    // Polls do not compute which packets have arrived, because only a report needs that.
     const auto look = [&](uint64_t &seen) {
       seen = 0;
       MSCCLC_UNROLL
@@ -325,12 +326,13 @@ template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, 
                             packetTargets = PacketTargets;
 };
 
-/// Payloads of a row that follow each other.
+/// The payloads of consecutive packets of a row.
 template <class Payload, unsigned P> struct Payloads {
   Payload at[P];
 };
 
-/// Does payloads i, …, i + P - 1 of a row, and returns them. Packets hold elements of type Held.
+/// Computes payloads `i`, …, `i` + P - 1 of a row, stores them to all targets, and returns them. Packets hold elements
+/// of type Held.
 template <unsigned P, class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD,
           class KD>
 MSCCLC_DEVICE auto packetPayloads(const PacketLaunch &launch, Place place, const PS &plainSource,
@@ -349,8 +351,8 @@ MSCCLC_DEVICE auto packetPayloads(const PacketLaunch &launch, Place place, const
   MSCCLC_UNROLL
   for (unsigned p = 0; p < P; ++p) {
     Payload v = acc[p].result();
-    // A sum with an operand that is not -0.0 is not -0.0. Other results that are sent, or may come from what was, are
-    // +0.0 here too.
+    // A sum is -0.0 only if all operands are, and no received packet holds -0.0. With other operations, -0.0 may be a
+    // result. It becomes +0.0 here, as it does at a rank that receives the result.
     if constexpr (std::is_same_v<Packet, Lamport> && !std::is_same_v<Op, Sum> && C::packetSources != 0)
       v = PacketForm<Packet, Held>::received(PacketForm<Packet, Held>::sent(v));
     if constexpr (C::plainTargets != 0)
@@ -362,8 +364,8 @@ MSCCLC_DEVICE auto packetPayloads(const PacketLaunch &launch, Place place, const
   return made;
 }
 
-/// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows, all in bytes of a message.
-/// A row has fewer than 2^31 packets, so its packets are counted in 32 bits (launch.cuh).
+/// Processes one row. `s.end` is the end of the packets, and `bytes` is the end of the plain rows, both in bytes of a
+/// message. A row has fewer than 2^31 packets, so its packets are counted in 32 bits (launch.cuh).
 template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
@@ -378,10 +380,10 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
     packetPayloads<1, T, Held, Op, Packet, C>(launch, place, source, packetSources, target, targets, plain, i);
   };
   unsigned i = static_cast<unsigned>(s.begin / width) + s.lane;
-  if constexpr (C::packetSources == 0) { // what only sends tests for the end of the message once
+  if constexpr (C::packetSources == 0) { // an operation that only sends tests for the end of the message once
     const unsigned whole = plain.whole < all ? plain.whole : all;
     for (; i < whole; i += s.lanes) {
-      assume(i < plain.whole); // compilers do not find it through the minimum
+      assume(i < plain.whole); // compilers do not derive this from the minimum
       does(i);
     }
   }
@@ -409,7 +411,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
                               Place place = {});
 
 /// Reduces the plain source (if any) and the packet sources with Op, one payload at a time. Stores the result to the
-/// plain target (if any) and to the packet targets. `place`: of the plain source in the order of addition.
+/// plain target (if any) and to the packet targets. `place`: the place of the plain source in the order of addition.
 template <class Op, class K, class PS, class KS, class PD, class KD, class Place = AddedFirst>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
                               const KS &packetSources, const PD &plainTarget, const KD &packetTargets,
@@ -419,7 +421,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
   using Packet = typename K::Packet;
   using C = Counts<PS::size, KS::size, PD::size, KD::size>;
   if constexpr (HasWire<typename K::Plan>::value)
-    if (slice.nominal >= wireBlockBytes<K>()) // else the message is empty, and the packets hold nothing
+    if (slice.nominal >= wireBlockBytes<K>()) // otherwise the message is empty, and packets hold no data
       return moveBlocks<Op>(k, operation, slice, place, plainSource, packetSources, plainTarget, packetTargets);
   const PacketLaunch launch{k.args, operation, k.flag};
   forRows(k, slice, sizeof(typename Packet::Payload) / K::spread,
@@ -469,14 +471,14 @@ MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &sl
                                  const D &target) {
   detail::packetRows<Op>(k, operation, slice, source, packets, target, detail::None{});
 }
-/// Does the same, and also sends the result as packets.
+/// Reduces a plain chunk and packets into a plain chunk, and also sends the result as packets.
 template <class Op, class K, class S, class P, class D, class Q>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target, const Q &packetTargets) {
   detail::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets);
 }
 
-/// These do the same, but add the plain chunk after `others` of the packets.
+/// These do the same as reducePackets(), but add the plain chunk after `others` of the packets.
 template <class Op, class K, class S, class P, class D>
 MSCCLC_DEVICE void reducePacketsAfter(const K &k, uint32_t operation, const Slice &slice, unsigned others,
                                       const S &source, const P &packets, const D &target) {

@@ -39,7 +39,7 @@ template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, co
   storeRelease(&slot->sequence, number + 1);
 }
 
-/// Counts a flush, and returns its number. The caller requests it.
+/// Counts a flush of a channel, and returns its number. The caller must send the request for it.
 MSCCLC_DEVICE uint64_t countFlush(const MscclcPortChannel &channel) {
   const uint64_t wanted = loadRelaxed(channel.flush_requests) + 1;
   storeRelaxed(channel.flush_requests, wanted);
@@ -55,8 +55,8 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
   });
 }
 
-/// Sends a request, and waits for its flush if it has one. `from` and `to` are the buffers of its data
-/// (MscclcBufferKind).
+/// Sends a request. If the request has a flush, waits for the flush. `from` and `to` are the kinds of the buffers that
+/// the request copies from and to (MscclcBufferKind).
 template <class K>
 MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
   const MscclcPortChannel &channel = k.args.port_channels[wanted.channel];
@@ -139,7 +139,8 @@ template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t op
   });
 }
 
-/// Puts chunk i to the peer of channel i. Rows that are adjacent at both ends become one request.
+/// Puts source chunk i to target chunk i, at the peer of channel i. Rows that are adjacent at both ends become one
+/// request.
 template <Then Next, class K, class C, class S, class D>
 MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
                            const D &targets) {

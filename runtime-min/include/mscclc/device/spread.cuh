@@ -1,16 +1,17 @@
-// Rows of kernels whose scratch holds elements in the type in which they are added up (Plan::wideScratch). There an
-// element takes K::spread times its bytes in a message. Offsets and lengths stay those of the message. Words keep their
-// number of elements: they are converted between memory and registers, and move as K::Held.
+// Rows of kernels whose scratch holds elements in the type in which they are added up (Plan::wideScratch). An element
+// takes K::spread times as many bytes in scratch as in a message. Offsets and lengths count bytes of the message. A
+// word keeps its number of elements. In registers and in scratch, its elements are of type K::Held, so it is converted
+// when it is loaded from an input or stored to an output.
 #pragma once
 
 namespace mscclc::device::detail {
 
-/// The address of a row, and whether it holds elements of K::Held.
+/// The address of a row, and whether the row holds elements of K::Held.
 struct SpreadRow {
   char *at;
   bool isHeld;
 };
-/// The address of a row of plain data in kernel K.
+/// The type for the address of a row of plain data in kernel K.
 template <class K> using RowAddress = std::conditional_t<K::spread == 1, char *, SpreadRow>;
 
 template <class Row, class K> MSCCLC_DEVICE Row addressOf(const K &k, const Rows &rows, unsigned row) {

@@ -9,7 +9,7 @@ namespace mscclc::device::detail {
 struct Unchanged {
   template <class Word> MSCCLC_DEVICE Word operator()(const Word &word) const { return word; }
 };
-/// Applies F to each element of type T in a word. F takes and returns the type in which T is computed.
+/// Applies F to each element of type T in a word. F takes and returns a Number<T>::Sum.
 template <class T, class F> struct EachElement {
   F change;
 
@@ -49,7 +49,7 @@ template <class V> struct DividedBy {
   }
 };
 
-/// Copies words first, first + lanes, … below `count`. Several loads are in flight at once.
+/// Copies the words `first`, `first` + `lanes`, … below `count`. Several loads are in flight at once.
 template <unsigned InFlight, class Word, class Index, class Change>
 MSCCLC_DEVICE void stageWords(char *to, const char *from, Index first, Index count, Index lanes, const Change &change) {
   Index at = first;
@@ -92,9 +92,9 @@ template <class T, class Op>
 constexpr bool scales =
     std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///< true if MscclcScaling has a meaning for these elements
 
-/// Returns the factor of each element of the input. To average floats, the elements are multiplied by 1 / ranks before
-/// they are added. So the sum overflows only if the average does. As in NCCL, the factor is rounded to the element
-/// type.
+/// Returns the factor by which each element of the input is multiplied. For an average of floats, the factor is 1 /
+/// `ranks`. It is applied before the elements are added, so the sum overflows only if the average does. As in NCCL, the
+/// factor is rounded to the element type.
 template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
   using V = typename Number<T>::Sum;
   T factor[1];
@@ -111,7 +111,7 @@ template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, uns
 }
 
 /// Waits until all blocks of the rank have arrived here. `operation` is 0 at the beginning of a launch and 1 at its
-/// end. `weight`: what a block counts as, so that all launches count equally much (begin.cuh).
+/// end. `weight`: how many times a block counts, so that every launch counts the same number (begin.cuh).
 MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation, unsigned weight) {
   syncBlock();
   if (threadId() == 0)
@@ -119,9 +119,9 @@ MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation
                   blockCount() * weight, weight);
 }
 
-/// Copies the input to `to`, and then begins the rank's launch. All blocks of the rank see the whole input. A rank that
-/// receives any signal of this rank sees it, too, even if the signal is relaxed, because every thread orders the copy
-/// before its later accesses.
+/// Copies the input to `to`, and then begins the rank's launch. All blocks of the rank see the whole input. A peer that
+/// receives any signal of this rank sees the input, too. This holds even for relaxed signals, because every thread
+/// orders the copy before its later accesses.
 template <class Plan, class T, class Op>
 MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch, unsigned weight) {
   const MscclcStaging &staging = args.staging;
@@ -139,7 +139,7 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
   meetForStaging(args, 0, weight);
   if (threadId() == 0) {
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0 && Plan::packets)
-      fenceAliases(); // no wait may lie between the copy and a peer's access by multicast
+      fenceAliases(); // there may be no wait between the copy and a peer's access by multicast
     launchBegins(args.rank, launch);
   }
   syncBlock();
@@ -147,8 +147,8 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
 }
 
 /// Copies the output from `from` when all work of the rank is done. If a wait gave up, the caller's memory stays
-/// unchanged, because it may also be the input, and the caller may need that to compute the result in another way. Only
-/// an abort while the blocks meet here can find some blocks already copying.
+/// unchanged, because it may also be the input, which the caller may need to compute the result in another way. If an
+/// abort comes while the blocks meet here, some blocks may already have begun to copy.
 template <class Plan, class T, class Op>
 MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from, unsigned weight) {
   const MscclcStaging &staging = args.staging;

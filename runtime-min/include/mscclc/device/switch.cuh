@@ -16,8 +16,8 @@ namespace detail {
 #define MSCCLC_NETWORK_ADDS_FLOAT8 false
 #endif
 
-/// True if the network reduces T with Op, on every device that the code is for and that has multicast. It never
-/// multiplies.
+/// True if the network reduces elements of T with Op, on all devices with multicast that the code is for. The network
+/// never multiplies.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   if (std::is_same_v<T, Float8E4m3> || std::is_same_v<T, Float8E5m2>)
     return MSCCLC_NETWORK_ADDS_FLOAT8 && std::is_same_v<Op, Sum>;
@@ -41,7 +41,7 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
                : "=r"(v.w[i]), "=r"(v.w[i + 1])                                                                        \
                : "l"(globalAddress(p) + 4 * i)                                                                         \
                : "memory")
-/// Uses one of three instructions, depending on the operation.
+/// Uses one of three instructions, depending on the operation Op.
 #define MSCCLC_LOAD_REDUCE(words, add, least, greatest)                                                                \
   if constexpr (std::is_same_v<Op, Sum>)                                                                               \
     MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.add." add);                                       \
@@ -50,7 +50,7 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   else                                                                                                                 \
     MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.max." greatest)
 
-/// Loads a word through a multicast mapping: Op of the word at all devices.
+/// Loads a word through a multicast mapping. The result is the reduction with Op of this word of all devices.
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
   Vec16 v{};
   if constexpr (std::is_same_v<T, float>) {
@@ -101,7 +101,7 @@ MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
 #undef MSCCLC_LOAD_REDUCE2
 #undef MSCCLC_LOAD_REDUCE1
 #else
-// Never reached: hasMulticast() is false.
+// These functions are never called, because hasMulticast() is false.
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *) {
   return {};
 }
@@ -117,8 +117,8 @@ template <class K> MSCCLC_DEVICE char *multicastOf(const K &k, int channel) {
   return hasMulticast() ? static_cast<char *>(k.parameters.multicast[channel]) : nullptr;
 }
 
-/// True if a slice consists of whole words, so that it can go through the multicast mapping. `members` are one chunk on
-/// every rank.
+/// True if a slice consists of whole words, so that it can go through the multicast mapping. `members` are the chunks
+/// of the group's ranks, which lie at the same place.
 template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &members, const Slice &s) {
   if (!k.wide || s.begin % 16 != 0 || s.end % 16 != 0)
     return false;
@@ -132,10 +132,10 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
 /// devices.
 constexpr unsigned switchLoadsInFlight = 8;
 
-/// Calls store(i, value) for all words i of `begin` to `end` at `from`, which the lanes share. `value` is the network's
-/// Op of word i. The words that a lane has in flight are a warp's width apart, so that their addresses are constants
-/// behind one address. Which lane takes a word depends on the length, so no other operation relies on it
-/// (ir::elementUnitOf).
+/// Calls store(i, value) for each word i of [begin, end) at `from`. The lanes share the words. `value` is the network's
+/// reduction of word i with Op. The words that a lane has in flight are 32 words apart (a warp), so their addresses are
+/// one address plus constants. The lane of a word depends on the length of the slice, so no other operation may rely on
+/// it (ir::elementUnitOf).
 template <class T, class Op, class Store>
 MSCCLC_DEVICE void forReduced(const char *from, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes,
                               Store store) {
@@ -143,7 +143,7 @@ MSCCLC_DEVICE void forReduced(const char *from, uint64_t begin, uint64_t end, un
   uint64_t at = begin + lane;
   if (lanes % warp == 0) {
     const unsigned ahead = lane / warp * warp * (switchLoadsInFlight - 1), step = lanes * switchLoadsInFlight;
-    const unsigned rest = step - ahead - lane; // to the end of what all lanes take
+    const unsigned rest = step - ahead - lane; // distance to the end of the words that all lanes take in a step
     at += ahead;
     MSCCLC_NO_UNROLL
     for (; at + rest <= end; at += step) {
@@ -169,15 +169,15 @@ MSCCLC_DEVICE void forReduced(const char *from, uint64_t begin, uint64_t end, un
 template <class K> MSCCLC_DEVICE void fenceAliases(const K &) {
   detail::fenceAliases();
 }
-/// Orders all accesses of the block in the same way before those of users and of later launches.
+/// Orders all accesses of the block, through either kind of address, before accesses of users and of later launches.
 template <class K> MSCCLC_DEVICE void fenceAliasesAtEnd(const K &k) {
   k.sync();
   if (k.thread == 0)
     detail::fenceAliases();
 }
 
-/// Stores Op over the group's chunks of switch channel `channel` to every target. `members(i)` is the chunk of the i-th
-/// rank of the group.
+/// Reduces the group's chunks of switch channel `channel` with Op, and stores the result to every target. `members(i)`
+/// is the chunk of the i-th rank of the group.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, const S &members, const D &targets) {
   using T = typename K::Element;
@@ -186,7 +186,7 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
     if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
       detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
         end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
-        const auto to = detail::rowsAs<char *>(k, targets, row); // wide scratch takes no part
+        const auto to = detail::rowsAs<char *>(k, targets, row); // switch channels do not use wide scratch
         detail::forReduced<T, Op>(multicast + k.offsetOf(members(0), row), begin / 16, end / 16, lane, lanes,
                                   [&](uint64_t i, const detail::Vec16 &v) { detail::storeToAll<D::size>(to, i, v); });
       });
@@ -213,8 +213,8 @@ MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, 
   copy(k, slice, source, members);
 }
 
-/// Forwards packets to the packet chunk of every rank of the group. No fence is needed before: a slot is written once a
-/// launch, and whoever read it in an earlier launch has fenced at the end of that launch.
+/// Forwards packets to the packet chunk of every rank of the group. No fence is needed before the stores: a slot is
+/// written once a launch, and every block that read it in an earlier launch has fenced at the end of that launch.
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Slice &slice, int channel,
                                         const S &source, const D &members) {
@@ -236,7 +236,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                   });
 }
 
-/// Reduces and broadcasts at once. The value stays in a register.
+/// Reduces and broadcasts at once. In between, the value stays in a register.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sourceChannel, int targetChannel,
                                          const S &sources, const D &members) {

@@ -5,7 +5,7 @@
 namespace mscclc::device {
 namespace detail {
 
-/// The data of a wait that is reported if it takes too long.
+/// The description of a wait, for a report if the wait takes too long.
 struct WaitInfo {
   uint32_t kind; ///< MscclcWaitKind
   uint32_t operation;
@@ -14,10 +14,10 @@ struct WaitInfo {
   uint64_t expected;
 };
 
-/// Asked now and then by a wait that has not come to its end. `memo` is what the last call returned, 0 at first.
-/// Returns 0 if the wait shall give up: because the rank is aborted, or because its time is over. Either is reported,
-/// and so is each further time-out of a wait that goes on. Everything is passed by value: what a wait waits for stays
-/// in registers.
+/// Decides whether a wait goes on. A wait calls it now and then until it is complete. `memo` is the result of the last
+/// call, or 0 at the first call. Returns 0 if the wait must give up, because the rank is aborted or the time limit has
+/// passed. Both are reported. A wait that goes on is reported each time it has lasted another
+/// MscclcRankArgs::report_ms. All arguments are passed by value, so that the state of a wait stays in registers.
 ///
 /// The memo is the time at which the wait began, in nanoseconds, with the number of its reports in the lowest 16 bits.
 MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
@@ -39,14 +39,15 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
   return 0;
 }
 
-/// A look for polls that already see everything that a report needs.
+/// The default for `look` in spin(): polls already store everything that a report needs.
 struct SawAll {
   MSCCLC_DEVICE void operator()(uint64_t &) const {}
 };
 
-/// Polls until `done(seen)`, which says in `seen` what it saw. `look(seen)` says it for a report, where polls do not.
-/// Returns false if the wait gives up. keepWaiting() is called between loops of polls, not inside one. So while it
-/// runs, no register holds the number of polls, or the threads that a branch in the loop would bring together again.
+/// Polls until done(seen) is true. done() stores in `seen` what it saw. If it does not, look(seen) does so before a
+/// report. Returns false if the wait gives up. keepWaiting() is called between loops of polls, not inside one. So
+/// during the call, no register holds the number of polls, or the mask of threads that would meet again after a branch
+/// in the loop.
 template <class Done, class Look = SawAll>
 MSCCLC_DEVICE bool spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
   uint64_t memo = 0, seen = 0;
@@ -63,14 +64,15 @@ MSCCLC_DEVICE bool spin(const MscclcRankArgs &args, const WaitInfo &info, Done d
   return false;
 }
 
-/// Called after a wait. In a kernel that uses a multicast mapping, it orders earlier accesses by one kind of address
-/// before later accesses by the other kind. The thread that waits is on every path between them.
+/// Must be called after a wait. In a kernel that uses a multicast mapping, it orders earlier accesses by one kind of
+/// address before later accesses by the other kind. The thread that waits is on every path between them.
 template <class K> MSCCLC_DEVICE void orderAliases() {
   if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)
     fenceAliases();
 }
 
-/// Waits for the next signal of a channel. `inbound`: counts its signals. `count`: counts its waits.
+/// Waits for the next signal of a channel. `inbound` is the counter of its signals, and `count` is the counter of its
+/// waits.
 template <class K> MSCCLC_DEVICE void waitSignal(const K &k, WaitInfo info, const uint64_t *inbound, uint64_t *count) {
   const uint64_t expected = info.expected = loadRelaxed(count) + 1;
   spin(k.args, info, [&](uint64_t &seen) {
@@ -81,8 +83,8 @@ template <class K> MSCCLC_DEVICE void waitSignal(const K &k, WaitInfo info, cons
   orderAliases<K>();
 }
 
-/// Counts one arrival, and waits until all `blocks` blocks of its round have arrived. The counter only grows, so it
-/// needs no reset. `weight`: what a block counts as; `blocks` is what all of them do together.
+/// Counts one arrival, and waits until all blocks of the round have arrived. The counter only grows, so it needs no
+/// reset. `weight`: how many times a block counts. `blocks`: the sum of the weights of all blocks.
 MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint64_t *arrivals, unsigned blocks,
                                  unsigned weight = 1) {
   info.expected = (fetchAddDevice(arrivals, weight) / blocks + 1) * blocks;
@@ -92,8 +94,8 @@ MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint
   });
 }
 
-/// Calls f(i) for each i < n. The threads share the calls, from the last thread on. Thread 0, and so its warp, waits
-/// for the counts of launches first (begin.cuh). Signals of other warps leave before.
+/// Calls f(i) for each i < `n`. The threads share the calls, and the last thread takes the first call. Thread 0, and so
+/// its warp, first waits for the counters of launches (begin.cuh). Signals of other warps leave earlier.
 template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F f) {
   for (unsigned i = k.threads - 1 - k.thread; i < n; i += k.threads)
     f(i);
@@ -106,7 +108,7 @@ template <bool Release, class K, class L> MSCCLC_DEVICE void signalAll(const K &
     raise<Release>(channel.outbound, channel.stores != 0, &k.args.memory_sent[number]);
   });
 }
-/// Waits on memory channels, and then calls seen(peer) for each.
+/// Waits on memory channels. After each wait, calls seen(peer).
 template <class K, class L, class Seen>
 MSCCLC_DEVICE void waitAll(const K &k, uint32_t operation, const L &channels, Seen seen) {
   forOnes(k, L::size, [&](unsigned i) {
@@ -120,22 +122,25 @@ MSCCLC_DEVICE void waitAll(const K &k, uint32_t operation, const L &channels, Se
 
 } // namespace detail
 
-/// Signals on memory channels. A peer that waits for the signal sees everything from before the block's last sync.
+/// Signals on memory channels. A peer that waits for the signal sees everything that happened before the block's last
+/// sync.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
   detail::signalAll<true>(k, channels);
 }
-/// The same where the block has read and written nothing in this launch: it orders launches, and no data of this one.
+/// Signals on memory channels, without release. The block must not have read or written data in this launch before: the
+/// signal orders launches, but no data of this launch.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
   detail::signalAll<false>(k, channels);
 }
 
-/// Waits on memory channels. `operation` is the position of the operation, for reports.
+/// Waits on memory channels. `operation` is the position of the operation in the block's program, for reports.
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
   detail::waitAll(k, operation, channels, [](uint32_t) {});
 }
-/// Waits for relaxed signals: peers have begun their launch, or have read what may now be overwritten. What follows
-/// reads or writes peers' memory. These waits acquire too: what peers, and their users, did before is ordered before
-/// it. By control dependency alone PTX orders nothing, and the end of a kernel publishes to its own device only.
+/// Waits for relaxed signals. They say that peers have begun their launch, or have read data that may now be
+/// overwritten. Later operations read or write peers' memory. So these waits acquire, too: everything that peers and
+/// their users did before the signal is ordered before the later operations. In PTX, a control dependency alone orders
+/// nothing, and the end of a kernel publishes only to its own device.
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
   detail::waitAll(k, operation, channels, [&](uint32_t peer) { detail::peerLaunchSeen(peer, k.launch); });
 }
@@ -158,7 +163,7 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
   });
 }
 
-/// Waits for `blocks` blocks of the rank, and synchronises the threads of each.
+/// Waits until `blocks` blocks of the rank have arrived at the barrier, and synchronises the threads of each block.
 template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
   detail::syncBlock();
   if (k.thread == 0) {

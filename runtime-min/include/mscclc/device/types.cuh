@@ -30,7 +30,8 @@ struct Byte {
   uint8_t bits;
 };
 
-// Correctly rounded arithmetic, whatever the switches of the compiler. A multiplication is never contracted with a sum.
+// Correctly rounded arithmetic, independent of the options of the compiler. A multiplication is never contracted with a
+// sum.
 #ifdef __CUDA_ARCH__
 MSCCLC_DEVICE float add(float a, float b) {
   return __fadd_rn(a, b);
@@ -142,7 +143,7 @@ template <class T> MSCCLC_DEVICE void fromFloats(Pair<float> f, Pair<T> &v) {
 }
 #endif
 
-/// The type in which values of T are accumulated, and the conversions of N values to it and back.
+/// The type in which values of T are accumulated, and the conversions of N values to this type and back.
 template <class T> struct Number {
   using Sum = T;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], T (&to)[N]) {
@@ -152,7 +153,7 @@ template <class T> struct Number {
   }
   template <unsigned N> static MSCCLC_DEVICE void narrow(const T (&from)[N], T (&to)[N]) { widen(from, to); }
 };
-/// Computes in float.
+/// Values of T are accumulated in float.
 template <class T, T (*Narrow)(float)> struct NarrowNumber {
   using Sum = float;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
@@ -168,7 +169,8 @@ template <class T, T (*Narrow)(float)> struct NarrowNumber {
 };
 template <> struct Number<Half> : NarrowNumber<Half, toHalf> {};
 template <> struct Number<Bfloat16> : NarrowNumber<Bfloat16, toBfloat16> {};
-/// Computes in float, and converts in pairs. If N is odd, the last value is converted with a partner that is not used.
+/// Values of T are accumulated in float, and converted in pairs. If N is odd, the last value is converted together with
+/// a value that is not used.
 template <class T> struct PairedNumber {
   using Sum = float;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
@@ -253,8 +255,8 @@ template <> struct DtypeOf<Byte> {
 
 namespace detail {
 
-/// The accumulator of a word, which is one element or several packed ones. Floats of less than 32 bits stay float until
-/// the end.
+/// The accumulator of a word, which is one element or several packed elements. Floats of less than 32 bits are
+/// accumulated as float, and rounded at the end.
 template <class T, class Op, class Word> class Accumulator {
   static constexpr unsigned count = sizeof(Word) / sizeof(T);
   static_assert(sizeof(Word) % sizeof(T) == 0, "a word holds whole elements");
@@ -299,8 +301,9 @@ struct AddedAfter {
   unsigned others;
 };
 
-/// An accumulator whose first operand is added after `others` of those that follow it. It waits in registers. Each step
-/// chooses by the number, so that ranks with different numbers run one code.
+/// An accumulator that adds its first operand after `others` of the operands behind it. Until then, the first operand
+/// waits in registers. Each step compares with the number `others`, so that ranks with different numbers run the same
+/// code.
 template <class Sum, class Word> class DelayedFirst {
 public:
   MSCCLC_DEVICE void start(const Word &word, unsigned others = 0) {
