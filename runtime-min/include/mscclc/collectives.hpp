@@ -14,8 +14,8 @@ enum class Kind : uint8_t {
 /// Values of Source::rank that are not ranks.
 inline constexpr uint32_t everyRank = 0xffffffff, nobody = 0xfffffffe;
 
-/// The final value of an element of an output: element `element` of the input of `rank`. If `rank` is everyRank, it is
-/// the reduction of that element of all ranks. If `rank` is nobody, it may be anything.
+/// The final value of an element of an output: element `element` of the input of `rank`. If `rank` is everyRank, the
+/// value is the reduction of that element over all ranks. If `rank` is nobody, the value may be anything.
 struct Source {
   uint32_t rank;
   uint64_t element;
@@ -23,23 +23,24 @@ struct Source {
 
 /// A collective. `ranks` is the number of ranks, and `message` the length of a message in elements.
 struct Row {
-  const char *name; ///< as kernels spell it
+  const char *name; ///< the name in kernels
   bool rooted;
-  bool wholeInput, wholeOutput;       ///< true: this buffer of each rank has `ranks` shares; false: one
+  bool wholeInput, wholeOutput;       ///< true: a rank's buffer has `ranks` shares; false: it has one
   bool messageIsOutput;               ///< true: a message is as long as the output; false: as the input
-  uint64_t (*shares)(uint64_t ranks); ///< parts of a message that are equally long
+  uint64_t (*shares)(uint64_t ranks); ///< number of equal parts of a message
   double (*busFactor)(double ranks);  ///< the quotient of bus bandwidth and algorithm bandwidth, as in nccl-tests
-  /// Returns the final value of output chunk `chunk` of `rank`. `share` is the chunk factor, in chunks.
+  /// Returns where the final value of output chunk `chunk` of `rank` comes from. `share` is the chunk factor, in
+  /// chunks.
   Source (*source)(uint32_t ranks, uint32_t root, uint64_t share, uint32_t rank, uint64_t chunk);
 
-  /// Return the elements of a share, of each rank's input, and of each rank's output.
+  /// Return the number of elements in a share, in each rank's input, and in each rank's output.
   constexpr uint64_t share(uint64_t ranks, uint64_t message) const { return length(false, ranks, message); }
   constexpr uint64_t input(uint64_t ranks, uint64_t message) const { return length(wholeInput, ranks, message); }
   constexpr uint64_t output(uint64_t ranks, uint64_t message) const { return length(wholeOutput, ranks, message); }
-  /// True if elements are reduced.
+  /// True if the collective reduces elements.
   constexpr bool reduces() const { return source(2, 0, 1, 0, 0).rank == everyRank; }
-  /// gets: true if a rank's output has a defined value. gives: true if a rank's input is used by some rank. Both ask
-  /// about the root if `isRoot`, and else about another rank.
+  /// gets() is true if a rank's output has a defined value. gives() is true if a rank's input is used. Both are for the
+  /// root if `isRoot`, and for any other rank otherwise.
   constexpr bool gets(bool isRoot) const { return source(2, 0, 1, isRoot ? 0 : 1, 0).rank != nobody; }
   constexpr bool gives(bool isRoot) const {
     for (uint32_t rank = 0; rank < 2; ++rank)
@@ -69,7 +70,7 @@ namespace detail {
 enum { Share = false, Whole = true, Input = false, Output = true };
 } // namespace detail
 
-/// The table, indexed by Kind.
+/// The table of collectives, indexed by Kind.
 inline constexpr Row rows[] = {
 #define ROW(name, rooted, input, output, message, shares, bus, from, taken)                                            \
   {name,                                                                                                               \
@@ -90,12 +91,12 @@ inline constexpr Row rows[] = {
 #undef ROW
 };
 
-/// Returns the row of a collective.
+/// Returns the entry of the table for a collective.
 constexpr const Row &of(Kind kind) {
   return rows[static_cast<unsigned>(kind)];
 }
 
-/// Returns the collective of that name, with or without a root; null if the table does not have it.
+/// Returns the entry of the table for the collective with this name, with or without a root; null if there is none.
 inline const Row *find(const char *name, bool rooted) {
   for (const Row &row : rows)
     if (row.rooted == rooted && std::strcmp(row.name, name) == 0)

@@ -1,6 +1,7 @@
-// The platform of the device headers in plain C++17, so that an emitted kernel runs without a GPU. Each block of a
-// launch is a std::thread (standin_block.h). Counters and packets are atomic words, and data is ordinary memory. The
-// kernel relies only on the C++ memory model, so -fsanitize=thread finds missing synchronisation of the plan itself.
+// The platform of the device headers in plain C++17, so that an emitted kernel runs without a GPU. Threads of the host
+// run the thread blocks of a launch (standin_block.h). Counters and packets are atomic words, and data is ordinary
+// memory. The kernel relies only on the C++ memory model, so -fsanitize=thread finds missing synchronisation of the
+// plan itself.
 //
 // A stream is a mscclc::standin::Stream. Launches on one stream run one after the other. Launches on different streams
 // run concurrently.
@@ -105,7 +106,7 @@ inline void syncBlock() {
   if (standin::position->threads > 1)
     standin::position->shared->worker->barrier();
 }
-/// Memory for 1024 floats that the threads of a block have in common.
+/// Returns memory for 1024 floats that the threads of a block share.
 inline float *sharedResults() {
   return standin::position->shared->results;
 }
@@ -113,14 +114,14 @@ inline float *sharedResults() {
 inline uint64_t nanoseconds() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
-/// Called while waiting.
+/// Lets other threads run. A wait calls this after each poll.
 inline void pause() {
   if (standin::position->shared != nullptr)
     standin::position->shared->worker->pause();
   else
     standin::pauseHost();
 }
-constexpr unsigned pollsBetweenChecks = 1; // a poll costs a switch of threads, so a look costs little
+constexpr unsigned pollsBetweenChecks = 1; // a poll switches threads, so a check after each poll costs little
 
 inline void assume(bool) {}
 template <class V> V apart(V v) {
@@ -143,14 +144,14 @@ template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
 }
 
-/// Thread sanitizers ignore fences. A fence before relaxed signals makes an order, and launchBegins() shows it to them.
+/// Thread sanitizers ignore fences. launchBegins() shows them the order that a fence makes before relaxed signals.
 inline void fenceSystem() {
 #ifndef MSCCLC_STANDIN_TSAN
   __atomic_thread_fence(__ATOMIC_ACQ_REL);
 #endif
 }
 inline void fenceAliases() {}
-/// Launches of a stream follow each other.
+/// These do nothing, because launches of a stream follow each other.
 inline void awaitEarlierKernel() {}
 inline void letNextKernelBegin() {}
 inline uint64_t loadRelaxed(const uint64_t *p) {
@@ -209,7 +210,7 @@ inline void storeHost(uint32_t *p, uint32_t v) {
   __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
-  return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE); // the host may have emptied the entry
+  return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE); // acquires, because the host may have emptied the entry
 }
 inline uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
   return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
@@ -218,8 +219,8 @@ inline uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
 // A packet word is data and flag in one 8-byte atomic. An LL16 packet is two such words, each with its own flag.
 //
 // Words are stored with release and loaded with acquire, because a packet orders more than its data. Its sender has
-// read the sources before it sent the packet, so the receiver may overwrite these sources. C++ calls that a race unless
-// the packet is released and acquired.
+// read the sources before it sent the packet, so the receiver may overwrite these sources. Without release and acquire,
+// this would be a race in C++.
 inline void storePacket8(void *p, uint32_t data, uint32_t flag) {
   storeRelease(static_cast<uint64_t *>(p), uint64_t{flag} << 32 | data);
 }
@@ -248,9 +249,9 @@ inline void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &f
 }
 
 // A relaxed signal carries no data of its launch. But everything before the launch happens before the launch, so a peer
-// that sees the signal may rely on it. The C++ model cannot express this order, so the sanitizer gets it by hand. The
-// begin of a launch is released here, and a thread that sees a relaxed signal acquires it. The words serve only as
-// addresses.
+// that sees the signal may rely on it. The C++ memory model cannot express this order, so these functions show it to
+// the sanitizer: the beginning of a launch releases a word, and a thread that has seen a relaxed signal acquires the
+// word. Only the addresses of the words matter.
 #ifdef MSCCLC_STANDIN_TSAN
 inline char launchWords[4096][2];
 inline void launchBegins(uint32_t rank, uint64_t launch) {

@@ -2,19 +2,19 @@
 // compiler makes a GPU kernel of it. Any other compiler makes the same kernel for the CPU stand-in.
 //
 //   contract          file
-//   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
-//   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch; what it reports
+//   Kernel, Rows      device/kernel.cuh     the state of a thread, the places that it can name, and its part of the work
+//   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch, and reports of failures
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   liveExtent        device/counts.cuh     counts of live rows, for sizes that are known only at run time
 //   packRows          device/experts.cuh    rows that go to experts by an index, or come back
-//   await, announce   ready.cuh             blocks of these that a launch and its user hand over; for users, too
+//   await, announce   ready.cuh             blocks of rows that a launch and its user hand over; users call these, too
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
 //   port…             device/port.cuh       port channels
 //   NetworkPort       device/gin.cuh        port channels over the network, with MSCCLC_GIN defined
 //   switch…           device/switch.cuh     switch channels
-//   the caller's data device/staging.cuh    copies of it at the beginning and the end of a launch
+//   the caller's data device/staging.cuh    copies of the caller's data at the beginning and the end of a launch
 #pragma once
 
 // nvcc splits -DMSCCLC_DTYPES=float,int32_t into two macros at the comma.

@@ -16,20 +16,20 @@ namespace mscclc::hang {
 /// A wait of a block that has not ended.
 struct Wait {
   std::string kernel;
-  uint32_t rank = 0, block = 0, operation = 0; ///< position in the block's program
-  std::string name, place;                     ///< of the operation, "wait" and "a.cpp:7"; empty: not known
+  uint32_t rank = 0, block = 0, operation = 0; ///< `operation`: position in the block's program
+  std::string name, place;                     ///< the operation's, as "wait" and "a.cpp:7"; empty: not known
   uint32_t kind = 0;                           ///< MscclcWaitKind
-  std::vector<uint32_t> from;                  ///< ranks that it waits for; empty: blocks of its own, or not known
+  std::vector<uint32_t> from;                  ///< ranks that it waits for; empty: other blocks, or not known
   uint64_t index = 0, expected = 0, came = 0;  ///< as in MscclcStall; for packets, `came` counts them
-  uint64_t milliseconds = 0;                   ///< duration so far; 0: not known
+  uint64_t milliseconds = 0;                   ///< duration of the wait so far; 0: not known
 };
 
-/// The launches of a kernel by a rank.
+/// The launches of one kernel on one rank.
 struct Launch {
   std::string kernel;
   uint32_t rank = 0;
   uint64_t finished = 0; ///< number of launches that have finished
-  bool runs = false;     ///< one more launch has begun
+  bool runs = false;     ///< true: one more launch has begun
   uint64_t bytes = 0;    ///< size of the last message, in bytes
 
   uint64_t begun() const { return finished + (runs ? 1 : 0); }
@@ -47,7 +47,7 @@ inline std::string number(uint64_t value) {
   return std::to_string(value);
 }
 
-/// "rank 3", "ranks 0, 2 and 5", "ranks 0 to 6". `ranks` are sorted, without repetition.
+/// Returns "rank 3", "ranks 0, 2 and 5" or "ranks 0 to 6". `ranks` must be sorted, without repetition.
 inline std::string ranksText(const std::vector<uint32_t> &ranks) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < ranks.size();) {
@@ -109,7 +109,7 @@ inline std::string wanted(const Wait &wait) {
   return "something unknown (kind " + number(wait.kind) + ")";
 }
 
-/// One line: "kernel 'k': rank 2, block 0, operation 5 (wait, a.cpp:7) waits for … (for 2.1 s)".
+/// Returns one line: "kernel 'k': rank 2, block 0, operation 5 (wait, a.cpp:7) waits for … (for 2.1 s)".
 inline std::string describe(const Wait &wait) {
   std::string text = "kernel '" + wait.kernel + "': rank " + number(wait.rank) + ", block " + number(wait.block);
   if (wait.kind == MSCCLC_OVERLAP && wait.operation != 0)
@@ -132,7 +132,7 @@ inline std::string describe(const Wait &wait) {
   return text;
 }
 
-/// Finds what keeps the launches of one kernel from going on.
+/// Finds the cause that keeps the launches of one kernel from ending.
 class Cause {
 public:
   Cause(const Report &report, std::string kernel) : given_(report), kernel_(std::move(kernel)) {
@@ -156,7 +156,7 @@ public:
   }
 
   const std::string &kernel() const { return kernel_; }
-  /// Ranks that have begun the newest launch.
+  /// Returns the number of ranks that have begun the newest launch.
   size_t countInside() const { return std::max(inside_.size(), waiting_.size()); }
   bool hasLate() const { return !late_.empty(); }
   bool isWaitedIn() const { return !waiting_.empty(); }
@@ -183,13 +183,13 @@ private:
   static std::string have(const std::vector<uint32_t> &ranks) { return ranks.size() == 1 ? " has" : " have"; }
   static std::string wait(const std::vector<uint32_t> &ranks) { return ranks.size() == 1 ? " waits" : " wait"; }
 
-  /// Adds the ranks that have not launched, grouped by the kernel that they launched instead.
+  /// Adds the ranks that have not begun the newest launch, grouped by the kernel that they launched instead.
   void addLate() {
-    std::map<std::string, uint64_t> least; // by kernel: launches of the ranks that are not late
+    std::map<std::string, uint64_t> least; // by kernel: fewest launches of a rank that is not late
     for (const Launch &launch : given_.get().launches)
       if (holds(inside_, launch.rank))
         least.emplace(launch.kernel, launch.begun()).first->second = std::min(least[launch.kernel], launch.begun());
-    std::map<uint32_t, std::string> instead; // of a rank: a kernel that it alone has launched
+    std::map<uint32_t, std::string> instead; // by late rank: a kernel that it has launched more often than others
     for (const Launch &launch : given_.get().launches)
       if (const auto found = least.find(launch.kernel); found != least.end() && launch.kernel != kernel_ &&
                                                         found->second < launch.begun() && holds(late_, launch.rank))
@@ -215,7 +215,7 @@ private:
     if (sizes.size() > 1)
       add(newest() + " has different sizes: " + text);
   }
-  /// Ranks that others wait for, and of which nothing is known.
+  /// Adds the ranks that others wait for, if nothing is known of these ranks.
   void addSilent() {
     std::vector<uint32_t> silent, waiting;
     for (const Wait &wait : given_.get().waits)
@@ -230,7 +230,7 @@ private:
     if (!silent.empty())
       add("nothing is known of " + ranksText(silent) + ", for which " + ranksText(waiting) + wait(waiting));
   }
-  /// Ranks that others wait for, though they have no work left.
+  /// Adds the ranks that others wait for, but that have already ended the newest launch.
   void addEnded() {
     std::vector<uint32_t> ended;
     forLaunches([&](const Launch &launch) {
@@ -242,9 +242,9 @@ private:
       add(ranksText(ended) + have(ended) + " ended " + newest() + " without what " + ranksText(waiting_) +
           wait(waiting_) + " for");
   }
-  /// Ranks that wait for each other in a circle.
+  /// Adds a circle of ranks that wait for each other, if there is one.
   void addCircle() {
-    std::map<uint32_t, const Wait *> next; // of each rank a wait for another one that waits
+    std::map<uint32_t, const Wait *> next; // by rank: a wait for another rank that waits
     for (const Wait &wait : given_.get().waits)
       if (wait.kernel == kernel_ && targetOf(wait) != nullptr)
         next.emplace(wait.rank, &wait);
@@ -259,7 +259,7 @@ private:
       }
     }
   }
-  /// The first of the ranks that a wait is for that waits too, or null.
+  /// Returns the first rank that `wait` is for and that waits, too; null if there is none.
   const uint32_t *targetOf(const Wait &wait) const {
     const auto found =
         std::find_if(wait.from.begin(), wait.from.end(), [&](uint32_t rank) { return holds(waiting_, rank); });
@@ -276,14 +276,14 @@ private:
   std::reference_wrapper<const Report> given_;
   std::string kernel_;
   std::vector<uint32_t> waiting_, waitedFor_, known_, inside_, late_;
-  uint64_t newest_ = 0; ///< the number of the last launch that any rank has begun
+  uint64_t newest_ = 0; ///< the number of the kernel's last launch that any rank has begun
   std::vector<std::string> lines_;
 };
 
-/// Returns the causes that keep the launches from going on, one in each line. Empty: no cause is known.
+/// Returns the causes that keep the launches from ending, one in each line; empty if no cause is known.
 inline std::vector<std::string> causes(const Report &report) {
   std::vector<std::string> lines, kernels;
-  if (!report.lost.empty()) // the launches of others end with it
+  if (!report.lost.empty()) // lost ranks end the launches of all other ranks
     return {ranksText(report.lost) +
             (report.lost.size() == 1 ? " died: its process has ended" : " died: their processes have ended")};
   for (const Wait &wait : report.waits)
@@ -296,7 +296,7 @@ inline std::vector<std::string> causes(const Report &report) {
   for (const std::string &kernel : kernels)
     if (Cause candidate(report, kernel); candidate.isWaitedIn() || candidate.hasLate())
       candidates.push_back(std::move(candidate));
-  // Where ranks are in different kernels, the most are right.
+  // If ranks are in different kernels, the kernel with the most ranks is assumed to be right.
   std::sort(candidates.begin(), candidates.end(), [](const Cause &a, const Cause &b) {
     return a.countInside() != b.countInside() ? a.countInside() > b.countInside() : a.kernel() < b.kernel();
   });

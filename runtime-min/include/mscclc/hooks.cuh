@@ -1,27 +1,28 @@
 // Functions of hooks: what they look like, and the loops that call them. An emitted kernel with hooks includes this
 // file and the headers of their functions. The functions that come with the runtime are in hooks/.
 //
-// A function is `apply` of a class. A hook of elements gets a value, in the type in which it is added up, and the
-// number of its element in the rank's output. It returns the new value:
+// A function is the member `apply` of a class. The function of a hook of elements gets a value, in the type in which it
+// is added up, and the index of its element in the rank's output. It returns the new value:
 //
 //   struct Scale {
 //     template <class V> static MSCCLC_DEVICE V apply(V value, uint64_t index, const float *factor);
 //   };
 //
-// A hook of rows or blocks gets a Part. Threads of a team call the function together: each has some of the part's
-// elements, and always the same. They may read and write theirs as often as they want, and combine all (Part::combine).
-// All threads must call combine() equally often.
+// The function of a hook of rows or blocks gets a Part. The threads of a team call the function together. Each thread
+// has some elements of the part, always the same ones. It may read and write its elements as often as it wants.
+// Part::combine() combines the elements of all threads. All threads must call it equally often.
 //
 //   struct AddRmsNorm {
 //     template <class T, class Row>
 //     static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon);
 //   };
 //
-// The other parameters are the hook's arrays: those that it reads, then the others that it writes. T is the type of the
-// message's elements, and Row a Part<T, …>.
+// The other parameters are the hook's arrays: first those that it reads, and then those that it only writes. T is the
+// type of the message's elements, and Row is a Part<T, …>.
 //
-// The bits of results depend neither on the number of threads, nor on the addresses, nor on how a compiler contracts
-// products and sums, if a function computes with add(), multiply(), divide(), squareRoot() and combine() alone.
+// If a function computes only with add(), multiply(), divide(), squareRoot() and combine(), the bits of its results are
+// always the same. They depend neither on the number of threads, nor on the addresses, nor on how a compiler contracts
+// products and sums.
 #pragma once
 
 #include "mscclc/device.cuh"
@@ -33,21 +34,21 @@ MSCCLC_DEVICE float multiplyAdd(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
-/// Neighbouring elements that a thread takes at once. There are `count` of them from element `first` of the part on: 8,
-/// or fewer at the end of a part.
+/// Neighbouring elements that a thread takes at once: `count` elements, from element `first` of the part on. `count` is
+/// 8, or less at the end of a part.
 struct Octet {
   uint64_t first;
   unsigned count;
 };
 constexpr unsigned octetSize = 8;
 
-/// The values of an octet. Those that are not there are 0.
+/// The values of an octet. If it has fewer than 8 elements, the other values are 0.
 struct Values {
   float at[octetSize];
 };
 
-// Ways to combine all elements of a part. `step` takes an element into the result so far, `join` puts two results
-// together. Both begin with 0.
+// Ways to combine all elements of a part. step() includes an element in the result so far, and join() combines two
+// results. Both begin with 0.
 
 struct Total {
   static MSCCLC_DEVICE float step(float total, float v) { return add(total, v); }
@@ -65,16 +66,16 @@ struct Amax {
 
 namespace detail {
 
-/// The number of partial results of a part, and of those that are joined by one thread.
+/// The largest number of partial results of a part, and the number of them that one thread joins.
 constexpr unsigned partials = 256, partialsJoined = 16;
 
-/// The threads that work on one part of a row together. All teams of a block have equally many.
+/// The threads that work on one Part together. All teams of a block of threads have the same size.
 struct Team {
   float *results;              ///< `width` partial results, in shared memory
-  unsigned lane, lanes, width; ///< `lane`: of this thread
+  unsigned lane, lanes, width; ///< `lane`: number of this thread in the team
 };
 
-/// An octet of elements of T in memory, and the words that it is moved in.
+/// An octet of elements of T in memory, and the words in which it is moved.
 template <class T> struct Moved {
   using Word = std::conditional_t<sizeof(T) == 1, Vec8, Vec16>;
   static constexpr unsigned words = octetSize * sizeof(T) / sizeof(Word);
@@ -143,47 +144,48 @@ template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const 
   return widened<T>(out);
 }
 
-/// The source of a part whose elements are in memory.
+/// The `Source` of a Part whose elements are already in memory.
 struct Stored {};
 
 } // namespace detail
 
-/// A row or a block of the message that a function is applied to, of elements of T. A team without work has a part
-/// without elements. In the function's first pass over it, by forEach() or combine(), `Source` may make the elements:
-/// source(octet) stores an octet of them, and returns their values. It is also called for a part without elements that
-/// has room for them.
+/// A row or a block of the message, to which a function is applied. Its elements are of type T. A team without work has
+/// a part without elements. `Source` may make the elements in the function's first pass over the part, by forEach() or
+/// combine(). Then source(octet) stores an octet of elements, and returns their values. It is also called for a part
+/// without elements that has room for them.
 template <class T, class Source = detail::Stored> class Part {
 public:
   MSCCLC_DEVICE Part(T *data, uint64_t index, uint64_t size, bool isThere, const detail::Team &team,
                      bool hasRoom = false, const Source &source = {})
       : data_(data), index_(index), size_(size), isThere_(isThere), hasRoom_(hasRoom), team_(team), source_(source) {}
-  Part(const Part &) = delete; // a copy would not say which elements are made
+  Part(const Part &) = delete; // a copy would not know which elements are made
 
-  /// The number of this row or block in the rank's output.
+  /// Returns the number of this row or block in the rank's output.
   MSCCLC_DEVICE uint64_t index() const { return index_; }
-  /// The number of its elements.
+  /// Returns the number of elements.
   MSCCLC_DEVICE uint64_t size() const { return size_; }
-  /// True in exactly one thread, if the part has elements. That thread stores values that are stored once.
+  /// True in exactly one thread, if the part has elements. That thread stores the values of which a part has only one.
   MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && isThere_; }
   /// Returns the elements of `array` that belong to this part.
   template <class E> MSCCLC_DEVICE E *of(E *array) const { return array + index_ * size_; }
 
-  /// Calls body(octet) for each octet of this thread. The body loads and stores elements of this octet alone.
+  /// Calls body(octet) for each octet of this thread. The body may load and store only elements of this octet.
   template <class Body> MSCCLC_DEVICE void forEach(Body body) const {
     for (unsigned i = team_.lane; i < team_.width; i += team_.lanes)
       forOctetsOf(i, body);
     isMade_ = true;
   }
-  /// Makes the elements of a part that no pass has made.
+  /// Makes the elements of a part if no pass has made them.
   MSCCLC_DEVICE void makeAll() const {
     if (!isMade_)
       forEach([](const Octet &) {});
   }
 
-  /// Combines what body(octet) returns for each octet, by Total, TotalOfSquares or Amax. All threads get the result.
+  /// Combines the values that body(octet) returns for each octet, by Total, TotalOfSquares or Amax. All threads get the
+  /// result.
   ///
-  /// Let partial result i, of 256, take the elements of octets i, i + 256, i + 512, … one by one. Then each 16 partial
-  /// results that follow each other are joined one by one, and then these 16 results.
+  /// There are up to 256 partial results. Partial result i takes the elements of octets i, i + 256, i + 512, … one by
+  /// one. Then each 16 consecutive partial results are joined one by one, and then these 16 results.
   template <class How, class Body> MSCCLC_DEVICE float combine(Body body) const {
     constexpr unsigned joined = detail::partialsJoined;
     for (unsigned i = team_.lane; i < team_.width; i += team_.lanes) {
@@ -205,11 +207,11 @@ public:
       detail::syncBlock();
     }
     const float result = twice ? join<How>(0, joined) : join<How>(0, 1);
-    detail::syncBlock(); // before the next results
+    detail::syncBlock(); // before `results` is written again
     return result;
   }
 
-  /// Returns the values of this part's elements, or those of an array at the same place of a row.
+  /// Return the values of this part's elements, or of an array's elements at the same place of a row.
   MSCCLC_DEVICE Values load(const Octet &octet) const { return isMade_ ? load(data_, octet) : made_; }
   template <class E> MSCCLC_DEVICE Values load(const E *row, const Octet &octet) const {
     return detail::loadValues(row + octet.first, octet.count);
@@ -249,13 +251,13 @@ private:
   const bool isThere_, hasRoom_;
   const detail::Team &team_;
   const Source source_;
-  mutable bool isMade_ = !isMaking; ///< all elements of this thread are in memory
-  mutable Values made_{};           ///< until then: those of the body's octet
+  mutable bool isMade_ = !isMaking; ///< true: all elements of this thread are in memory
+  mutable Values made_{};           ///< until then: the values of the octet that body() has
 };
 
 // ------------------------------------------------------------------------------------------------------------ kernels
 
-/// An array in the list of a hook, by its number in the kernel.
+/// An array in the list of a hook. `Number` is its number in the kernel.
 template <unsigned Number> struct Reads {
   static constexpr unsigned number = Number;
   static constexpr bool isWritten = false;
@@ -267,7 +269,7 @@ template <unsigned Number> struct Writes {
 
 namespace detail {
 
-/// An array as an argument: a pointer to what the parameter says.
+/// An array as an argument: it converts to a pointer of the parameter's type.
 template <bool IsWritten> struct ArrayArgument {
   void *at;
   template <class E> MSCCLC_DEVICE operator E *() const {
@@ -279,7 +281,7 @@ template <class Array, class K> MSCCLC_DEVICE ArrayArgument<Array::isWritten> ar
   return {k.parameters.arrays[Array::number]};
 }
 
-/// What hooks of blocks and rows have in common.
+/// The common part of hooks of blocks and hooks of rows.
 template <class Function, class... Arrays> struct PartHook {
   template <class K, class P> static MSCCLC_DEVICE void apply(const K &k, const P &part) {
     Function::template apply<typename K::Element>(part, argumentOf<Arrays>(k)...);
@@ -300,7 +302,8 @@ template <class Function, class... Arrays> struct RowHook : detail::PartHook<Fun
 
 namespace detail {
 
-/// Returns the offset of byte `at` of a slice of the chunks from `first` on. Chunks of a message follow each other.
+/// Returns the byte of the buffer at which byte `at` of a slice lies. The slice is of the chunks from `first` on.
+/// Chunks of a message follow each other.
 template <class K> MSCCLC_DEVICE uint64_t offsetIn(const K &k, const Slice &slice, uint32_t first, uint64_t at) {
   const uint64_t row = at / slice.nominal, inRow = at % slice.nominal;
   const uint32_t chunk = first + static_cast<uint32_t>(row);
@@ -308,7 +311,7 @@ template <class K> MSCCLC_DEVICE uint64_t offsetIn(const K &k, const Slice &slic
   return k.layout.offset(chunk) + (inRow < bytes ? inRow : bytes);
 }
 
-/// The bytes of a slice that this block has, and where they lie in the output.
+/// The bytes of a slice: their address, their number, and their offset in the output.
 struct Piece {
   char *data;
   uint64_t bytes, inOutput;
@@ -319,21 +322,21 @@ template <class K> MSCCLC_DEVICE Piece pieceOf(const K &k, const Slice &slice, c
   return {chunk.base + begin, end - begin, offsetIn(k, slice, static_cast<uint32_t>(inOutput), slice.begin)};
 }
 
-/// Divides the block's threads into teams, which take `count` parts of `size` elements in turn. Calls body(number,
-/// isThere, team) equally often in all threads. A team without work is given a part that is not there.
+/// Divides the block's threads into teams, which take turns at `count` parts of `size` elements. Calls body(number,
+/// isThere, team) equally often in all threads. For a team without work, `isThere` is false.
 template <class K, class N, class Body> MSCCLC_DEVICE void forParts(const K &k, uint64_t size, N count, Body body) {
   const uint64_t octets = (size + octetSize - 1) / octetSize;
   const unsigned width = octets < partials ? static_cast<unsigned>(octets) : partials;
   const unsigned lanes = k.threads < width ? k.threads : width; // a launch may have few threads
   const unsigned teams = divideSmall(k.threads, lanes), number = divideSmall(k.thread, lanes);
-  // A thread that is in no team has no partial results, and takes part in block-wide syncs.
+  // A thread that is in no team has no partial results, but it takes part in block-wide syncs.
   const Team team{sharedResults() + number * width, number < teams ? k.thread - number * lanes : width, lanes, width};
   for (N i = 0; i < count; i += teams)
     body(i + number < count ? i + number : i, i + number < count, team);
 }
 
-/// Returns a word of elements of T after the function. `index`: of its first element in the output. `count`: how many
-/// of its elements there are; the others stay as they are.
+/// Applies the function to the first `count` elements of T in a word, and returns the word. The other elements stay as
+/// they are. `index`: the index of the word's first element in the output.
 template <class Function, class T, class Word, class... Arguments>
 MSCCLC_DEVICE Word appliedTo(const Word &word, uint64_t index, unsigned count, const Arguments &...arguments) {
   using V = typename Number<T>::Sum;
@@ -352,7 +355,8 @@ MSCCLC_DEVICE Word appliedTo(const Word &word, uint64_t index, unsigned count, c
   return bitCast<Word>(some);
 }
 
-/// Does words first, first + lanes, … below `count` of `data`. `index`: of their first element in the output.
+/// Applies the function to the words `first`, `first` + `lanes`, … of `data`, below `count`. `index`: the index of the
+/// first element of `data` in the output.
 template <class Function, class T, class Word, class... Arguments>
 MSCCLC_DEVICE void applyToWords(char *data, uint64_t index, uint64_t first, uint64_t count, unsigned lanes,
                                 const Arguments &...arguments) {
@@ -361,14 +365,15 @@ MSCCLC_DEVICE void applyToWords(char *data, uint64_t index, uint64_t first, uint
     storeWord(data, i, appliedTo<Function, T>(loadWord<Word>(data, i), index + i * elements, elements, arguments...));
 }
 
-/// Where a value is stored that has passed through a hook on elements, if it is the first of a list.
+/// A row of an operation's target. If the target is the first one, values pass through a hook of elements before they
+/// are stored.
 template <class K, class Hook> struct HookedRow {
   char *at;
-  uint64_t index; ///< of the row's first element in the output
+  uint64_t index; ///< index of the row's first element in the output
   const K &k;
   bool isFirst;
 
-  /// Returns word number `i` of the row after the function. `count`: as in appliedTo().
+  /// Applies the hook to word number `i` of the row if `isFirst`, and returns the word. `count`: see appliedTo().
   template <class Word> MSCCLC_DEVICE Word applied(const Word &word, uint64_t i, unsigned count) const {
     using T = typename K::Element;
     return isFirst ? apply(Hook{}, word, index + i * (sizeof(Word) / sizeof(T)), count) : word;
@@ -390,7 +395,7 @@ MSCCLC_DEVICE void storePayload(const PayloadRow<Payload, T> &plain, const Hooke
   plain.store(row.at, i, row.applied(v, i, plain.elements(i)));
 }
 
-/// A list of chunks, to the first of which values are stored after a hook on elements.
+/// A list of target chunks. Values for the first chunk pass through a hook of elements before they are stored.
 template <class Hook, class L> struct Hooked {
   static constexpr unsigned size = L::size;
   L chunks;
@@ -429,7 +434,7 @@ template <class Hook, class K> MSCCLC_DEVICE void applyHook(Hook, const K &k, co
   });
 }
 
-/// A list of one chunk, whose rows or blocks a hook is applied to as they are made.
+/// A list of one target chunk. A hook is applied to its rows or blocks as they are made.
 template <class Hook, class L> struct HookedParts {
   static constexpr unsigned size = L::size;
   L chunks;
@@ -443,10 +448,11 @@ template <class F, class... Arrays, class L> struct HookedList<ElementHook<F, Ar
   using Type = Hooked<ElementHook<F, Arrays...>, L>;
 };
 
-/// packetRows() of whole chunks, to each row or block of which a hook is applied. In the function's first pass the
-/// threads of a team make the octets that they have of a part (Part). So these are in registers then, and the pass
-/// needs no sync before. If octets do not consist of whole payloads, or parts of whole octets, all is made before that
-/// pass. So it is if elements of 4 bytes come from several ranks: for 8 ranks, a thread of 512 would spill 120 bytes.
+/// Does packetRows() for whole chunks, and applies a hook to each of their rows or blocks. In the function's first
+/// pass, the threads of a team make the octets of a part (Part). So the octets are in registers during this pass, and
+/// no sync is needed before it. If octets do not consist of whole payloads, or parts do not consist of whole octets,
+/// all elements are made before the pass. They are made before it, too, if elements of 4 bytes come from several ranks:
+/// for 8 ranks, a thread of a block of 512 threads would spill 120 bytes.
 template <class Op, class K, class PS, class KS, class Hook, class L, class Place>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
                               const KS &packetSources, const HookedParts<Hook, L> &target, const None &, Place place) {
@@ -486,7 +492,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
       return loadValues<T>(data + octet.first, octet.count);
     };
     const uint64_t inOutput = k.layout.offset(static_cast<uint32_t>(target.inOutput) + row) + at;
-    // Packets fill the room of the longest chunk, and all are read.
+    // Packets fill the room of the longest chunk, and all of them must be read.
     const Part<T, decltype(make)> part(data, inOutput / bytes, bytes / sizeof(T), isMine && at < plain.bytes, team,
                                        isMine && isFused, make);
     Hook::apply(k, part);
@@ -496,15 +502,16 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
 
 } // namespace detail
 
-/// The list of an operation's targets, if each value that it stores to the first one passes through the hook before.
-/// That lies in the output from chunk `inOutput` on. Blocks and rows are whole chunks of operations that read packets.
+/// Returns the list of an operation's targets with a hook: each value for the first target passes through the hook
+/// before it is stored. The first target lies in the output, from chunk `inOutput` on. For a hook of blocks or rows,
+/// the operation must read packets, and work on whole chunks.
 template <class Hook, class L>
 MSCCLC_DEVICE typename detail::HookedList<Hook, L>::Type hooked(const L &targets, int inOutput) {
   return {targets, inOutput};
 }
 
-/// Applies a hook to a slice of a chunk, which lies in the output from chunk `inOutput` on. All threads of the block
-/// call it.
+/// Applies a hook to a slice of a chunk. The chunk lies in the output, from chunk `inOutput` on. All threads of the
+/// block call this.
 template <class Hook, class K, class C>
 MSCCLC_DEVICE void apply(const K &k, const Slice &slice, const C &chunk, int inOutput) {
   if (slice.begin < slice.end)

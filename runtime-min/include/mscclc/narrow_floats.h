@@ -22,8 +22,8 @@ template <class BitsT, unsigned Mantissa, int Bias, uint32_t Largest, uint32_t O
 
 /// IEEE binary16. Larger results become infinite.
 using Binary16 = Format<uint16_t, 10, 15, 0x7bff, 0x7c00, 0x7e00>;
-/// The 8-bit formats of the Open Compute Project. Larger results become the largest number, as in CUDA's conversions
-/// with saturation and in NCCL. E4M3 has no infinity.
+/// The 8-bit formats of the Open Compute Project. Larger results become the largest number of the format, as in NCCL
+/// and in CUDA's conversions with saturation. E4M3 has no infinity.
 using E4m3 = Format<uint8_t, 3, 7, 0x7e, 0x7e, 0x7f>;
 using E5m2 = Format<uint8_t, 2, 15, 0x7b, 0x7b, 0x7f>;
 
@@ -46,7 +46,7 @@ MSCCLC_BOTH float powerOfTwo(int exponent) {
 template <class F> MSCCLC_BOTH float decode(typename F::Bits bits) {
   const uint32_t sign = uint32_t{bits} >> F::signAt << 31, magnitude = bits & ((1u << F::signAt) - 1);
   constexpr uint32_t infinity =
-      (F::largest | ((1u << F::mantissa) - 1)) + 1; // or the sign bit, if the format has no infinity
+      (F::largest | ((1u << F::mantissa) - 1)) + 1; // infinity, or the sign bit if the format has no infinity
   if (magnitude >= infinity)
     return floatOf(sign | 0x7f800000u | (magnitude - infinity) << (23 - F::mantissa));
   if (magnitude > F::largest)
@@ -67,7 +67,7 @@ template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
     return static_cast<Bits>(F::nan);
   uint32_t rounded;
   if (magnitude < static_cast<uint32_t>(128 - F::bias) << 23) {
-    // Below the smallest normal number: the sum leaves the number of subnormal steps in the mantissa.
+    // A value below the smallest normal number: the mantissa of the sum is the number of subnormal steps.
     const float steps = powerOfTwo(24 - F::bias - static_cast<int>(F::mantissa));
     rounded = bitsOf(floatOf(magnitude) + steps) - bitsOf(steps);
   } else {

@@ -1,5 +1,6 @@
-// Blocks of rows that a kernel of a Dispatch or a Combine and a kernel of its user hand over one by one, for programs
-// with `.readyRows`. MscclcIndex::ready says which words there are. The functions are for kernels of users:
+// Blocks of rows that a kernel of a Dispatch hands over to a kernel of its user, or that a kernel of the user hands
+// over to a kernel of a Combine, one by one. They are for programs with `.readyRows`. MscclcIndex::ready says which
+// words there are. Kernels of users call these functions:
 //
 //   // one thread of a block that multiplies the rows of block `b` of expert `e`
 //   const uint32_t rows = mscclc::ready::await(words, e * blocks + b);   // dispatched; then __syncthreads()
@@ -9,10 +10,10 @@
 //   …
 //   mscclc::ready::finish(words, all, gridDim.x);                        // at the end: one thread of each block
 //
-// A word is 0 until its rows are there. Whoever waits for words sets them back to 0: a kernel of a Combine when it has
-// read all rows, and a kernel of the user by finish(). So words need no number of a launch, and no memset between
-// launches or replays of a graph. The next launch already follows whoever read the rows of this one, because it
-// overwrites them.
+// A word is 0 until its rows are there. The kernel that waits for words sets them back to 0: a kernel of a Combine does
+// so when it has read all rows, and a kernel of the user by finish(). So words need no number of a launch, and no
+// memset between launches or replays of a graph. The next launch overwrites the rows, so it must already follow the
+// kernels that read them.
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -30,8 +31,8 @@ MSCCLC_DEVICE uint32_t *wordOf(uint32_t *words, uint64_t block) {
   return words + 1 + block;
 }
 
-/// True if the rows of a block are there. Then this thread may read them, and others may after a sync with it.
-/// `word`: a result of wordOf(). Sets `seen` to its value.
+/// True if the rows of a block are there. Then this thread may read them, and other threads may read them after a sync
+/// with this thread. `word`: a result of wordOf(). Sets `seen` to the value of the word.
 MSCCLC_DEVICE bool isSet(const uint32_t *word, uint32_t &seen) {
   seen = device::detail::loadAcquireDevice(word);
   return (seen & MSCCLC_READY) != 0;
@@ -45,9 +46,10 @@ MSCCLC_DEVICE uint32_t await(uint32_t *words, uint64_t block) {
   return seen & ~MSCCLC_READY;
 }
 
-/// Says that `part` of the `all` parts of block `block` are done. The last call announces its rows. One thread of each
-/// block of threads calls it, after a sync with the threads that stored the part. Parts are tiles of a row's elements,
-/// or rows. A block without parts needs one call with `all` 0; otherwise waits for the block never end.
+/// Reports that `part` of the `all` parts of block `block` are done. The call that completes the parts announces the
+/// rows of the block. One thread of each block of threads calls it, after a sync with the threads that stored the part.
+/// Parts are tiles of a row's elements, or rows. A block without parts needs one call with `all` 0; otherwise waits for
+/// the block never end.
 MSCCLC_DEVICE void announce(uint32_t *words, uint64_t block, uint32_t part, uint32_t all) {
   uint32_t *const word = wordOf(words, block);
   if (all != 0 && device::detail::fetchAddDevice(word, part) + part != all)
@@ -55,8 +57,8 @@ MSCCLC_DEVICE void announce(uint32_t *words, uint64_t block, uint32_t part, uint
   device::detail::storeReleaseDevice(word, MSCCLC_READY | all);
 }
 
-/// Ends the waits of a kernel of `threadBlocks` blocks of threads. One thread of each calls it, after a sync with those
-/// that wait. The last one sets the words of all `blocks` blocks of rows back to 0.
+/// Ends the waits of a kernel of `threadBlocks` blocks of threads. One thread of each block calls it, after a sync with
+/// the threads that wait. The last call sets the words of all `blocks` blocks of rows back to 0.
 MSCCLC_DEVICE void finish(uint32_t *words, uint64_t blocks, uint32_t threadBlocks) {
   if (device::detail::fetchAddDevice(words, 1) + 1 != threadBlocks)
     return;

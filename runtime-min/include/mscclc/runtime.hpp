@@ -1,6 +1,6 @@
 // The runtime in C++17: handles that free themselves, and failures as exceptions. runtime.h explains each call, and
-// says which calls are collective. The destructors of objects from collective calls are collective, too, also that of a
-// communicator.
+// says which calls are collective. If a collective call made an object, its destructor is collective, too. This also
+// holds for a communicator.
 #pragma once
 
 #include "mscclc/runtime.h"
@@ -33,7 +33,7 @@ inline void check(int32_t code) {
 
 class Communicator;
 
-/// Memory of the same size on every rank. The communicator must live longer.
+/// Memory of the same size on every rank. The communicator must live longer than the buffer.
 class Buffer {
 public:
   Buffer() = default;
@@ -83,7 +83,7 @@ struct Call : MscclcCall {
     pdl = 1;
     return *this;
   }
-  /// Starts only the kernel that sends, or the one that receives. See MscclcPart.
+  /// Starts only the kernel that sends, or only the kernel that receives. See MscclcPart.
   Call &only(MscclcPart of) {
     part = of;
     return *this;
@@ -93,17 +93,17 @@ struct Call : MscclcCall {
     row_bytes = bytes;
     return *this;
   }
-  /// Gives the counts of rows: one for each local rank. See MscclcCall::counts.
+  /// Sets the counts of rows: a MscclcCounts for each local rank. See MscclcCall::counts.
   Call &countedBy(const std::vector<MscclcCounts> &counts) {
     counts_ = counts;
     return *this;
   }
-  /// Gives the indices of experts: one for each local rank. See MscclcCall::index.
+  /// Sets the indices of experts: a MscclcIndex for each local rank. See MscclcCall::index.
   Call &indexedBy(const std::vector<MscclcIndex> &index) {
     index_ = index;
     return *this;
   }
-  /// Gives the hooks of a kernel an array: one pointer for each local rank.
+  /// Sets an array that the kernel's hooks take: one pointer for each local rank.
   Call &array(const std::string &name, const std::vector<void *> &pointers) {
     arrays_[name] = pointers;
     return *this;
@@ -116,7 +116,7 @@ private:
   std::vector<MscclcIndex> index_;
 };
 
-/// A kernel that is loaded into a communicator. The communicator must live longer.
+/// A kernel that is loaded into a communicator. The communicator must live longer than the instance.
 class Instance {
 public:
   Instance() = default;
@@ -187,7 +187,7 @@ public:
     check(mscclc_buffer_allocate(get(), bytes, &made));
     return Buffer(made);
   }
-  /// Makes a buffer of memory that the caller keeps: one pointer for each local rank.
+  /// Makes a buffer of memory that the caller owns. `pointers` has one address for each local rank.
   Buffer adopt(const std::vector<void *> &pointers, uint64_t bytes) {
     if (pointers.size() != localRanks())
       throw Error(MSCCLC_ERROR_ARGUMENT, "one pointer for each local rank is wanted");

@@ -1,7 +1,7 @@
-// Thread blocks of the CPU stand-in. A launch has as many workers, threads of the host, as there are cores, or one for
-// each block if these are fewer. A worker runs the threads of its blocks in turn. Each runs until it waits, at the
-// barrier of its block or in a poll. So a barrier costs no call of the system, and 32 blocks of 1024 threads do not
-// need 32,768 threads of the host.
+// Thread blocks of the CPU stand-in. A launch has a number of workers, which are threads of the host: one for each
+// core, or one for each block if there are fewer blocks. A worker runs the threads of its blocks in turn. A thread runs
+// until it waits, at the barrier of its block or in a poll. So a barrier needs no system call, and 32 blocks of 1024
+// threads do not need 32,768 threads of the host.
 #pragma once
 
 #include <sys/mman.h>
@@ -33,12 +33,12 @@ extern "C" void __tsan_switch_to_fiber(void *, unsigned);
 
 namespace mscclc::standin {
 
-/// A function that switches threads. Only one thread of a worker runs at a time, so its accesses are no races. The
-/// sanitizer cannot see that.
+/// Marks a function that switches threads. Only one thread of a worker runs at a time, so accesses of the function are
+/// no races. The sanitizer cannot see that.
 #define MSCCLC_SWITCHES __attribute__((no_sanitize("thread")))
 
 #ifdef MSCCLC_STANDIN_TSAN
-/// Orders what happened before releaseOrder(`address`) before what follows acquireOrder(`address`).
+/// Order everything before releaseOrder(address) before everything after acquireOrder(address), for the sanitizer.
 inline void releaseOrder(void *address) {
   __tsan_release(address);
 }
@@ -50,8 +50,8 @@ inline void releaseOrder(void *) {}
 inline void acquireOrder(void *) {}
 #endif
 
-/// A stack and the registers of a thread that does not run. The thread sanitizer sees each context as a thread. A
-/// switch orders nothing for it.
+/// A stack and the registers of a thread that does not run. The thread sanitizer sees each context as a thread, and a
+/// switch as no order.
 class Context {
 public:
   ucontext_t registers{};
@@ -65,7 +65,7 @@ public:
   void create() {}
   void destroy() {}
 #endif
-  /// Stops the running thread, which this context keeps, and goes on with `other`.
+  /// Stores the running thread in this context, and goes on with `other`.
   MSCCLC_SWITCHES void switchTo(Context &other) {
 #ifdef MSCCLC_STANDIN_TSAN
     __tsan_switch_to_fiber(other.thread, 1);
@@ -84,7 +84,7 @@ struct Position {
 inline constexpr Position outsideKernels{};
 inline thread_local const Position *position = &outsideKernels;
 
-/// Lets other threads of the host run. There are far more of them than cores.
+/// Lets other threads of the host run. There may be far more threads than cores.
 MSCCLC_SWITCHES inline void pauseHost() {
   thread_local unsigned calls = 0;
   if (++calls % 16 != 0)
@@ -98,14 +98,14 @@ class Worker;
 /// The state that the threads of a block share.
 struct Block {
   Worker *worker = nullptr;
-  unsigned first = 0;   ///< its first thread among those of the worker
-  unsigned arrived = 0; ///< threads that wait at the barrier
-  unsigned round = 0;   ///< barriers that are complete
-  char orders[2] = {};  ///< the addresses at which barriers order threads, used in turn
+  unsigned first = 0;   ///< the block's first thread, among the worker's threads
+  unsigned arrived = 0; ///< number of threads that wait at the barrier
+  unsigned round = 0;   ///< number of complete barriers
+  char orders[2] = {};  ///< barriers order threads at these addresses, in turn
   float results[1024];
 };
 
-/// Some blocks of a launch, whose threads one thread of the host runs.
+/// Some blocks of a launch. One thread of the host runs all their threads.
 class Worker {
 public:
   /// Runs `kernel` in the threads of the blocks `first`, `first` + `step`, … of `blocks` blocks of `threads` threads.
@@ -124,7 +124,7 @@ public:
     worker.runAll();
   }
 
-  /// Waits until all threads of the running thread's block have called this as often.
+  /// Waits until all threads of the running thread's block have called barrier() as often as this thread.
   MSCCLC_SWITCHES void barrier() {
     Block &block = *position->shared;
     char *const order = &block.orders[block.round % 2];
@@ -141,7 +141,7 @@ public:
     acquireOrder(order);
   }
 
-  /// Lets each other thread run until it waits, and then other threads of the host.
+  /// Lets each other thread of the worker run until it waits. Then lets other threads of the host run.
   MSCCLC_SWITCHES void pause() {
     const std::size_t next = following();
     if (next <= running_)
@@ -177,8 +177,8 @@ private:
       thread.context.destroy();
     munmap(stacks, bytes);
   }
-  /// Makes `context` begin with the kernel. Its stack is the `stackBytes` bytes at `stack`. The page below it is
-  /// protected as long as the system has room for as many mappings.
+  /// Makes `context` begin with the kernel. Its stack is the `stackBytes` bytes at `stack`. The lowest page of them is
+  /// protected, unless the system has no room for so many mappings.
   static void prepare(Context &context, char *stack) {
     mprotect(stack, guardBytes, PROT_NONE);
     getcontext(&context.registers);
@@ -197,7 +197,7 @@ private:
       worker.threads_[worker.running_].context.switchTo(worker.host_);
     worker.goOn(worker.following());
   }
-  /// Returns the next thread that can run. The running one is the last of them.
+  /// Returns the next thread that can run. It is the running thread if no other can.
   MSCCLC_SWITCHES std::size_t following() const {
     std::size_t next = running_;
     for (std::size_t tried = 0; tried < threads_.size(); ++tried) {
@@ -217,8 +217,8 @@ private:
   const std::function<void()> &kernel_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Thread> threads_;
-  std::size_t running_ = 0; ///< the thread that runs
-  std::size_t ended_ = 0;   ///< threads that have ended
+  std::size_t running_ = 0; ///< index of the thread that runs
+  std::size_t ended_ = 0;   ///< number of threads that have ended
   Context host_;
 };
 

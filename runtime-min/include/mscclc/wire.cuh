@@ -1,15 +1,18 @@
-// Operations of kernels with a wire format: scratch holds values in it (Plan::Wire), inputs and outputs hold elements.
+// Operations of kernels with a wire format. Scratch holds values in this format (Plan::Wire), and inputs and outputs
+// hold elements.
 //
-// Threads of a team take a block together, each an octet of it. What is stored in scratch is encoded, so the team finds
-// the largest absolute value of the block first, if the format has scales. What is read in scratch is decoded. What
-// moves from scratch to scratch stays as it is. Sums are f32, in the order of their operands.
+// The threads of a team process a block together, and each thread takes an octet of it. Values are encoded when they
+// are stored in scratch, and decoded when they are read from scratch. If the format has scales, the team first finds
+// the largest absolute value of the block. Data that moves from scratch to scratch stays as it is. Sums are in f32, in
+// the order of their operands.
 //
-// A block in scratch is its octets and then its scale, plain or as payloads of packets. A sum of packets encodes its
-// plain operand, too. If it is sent as packets, its plain target gets what they hold, decoded.
+// A block in scratch consists of its octets and then its scale, as plain data or as payloads of packets. A sum of
+// packets also encodes its plain operand, and decodes it again. If the sum is sent as packets, its plain target gets
+// the decoded contents of these packets.
 //
-// A program needs no block-wide sync where each thread reads what it has written itself. But the scale is written by
-// one thread and read by all of a team. So an operation that stores plain data in scratch has such sync before and
-// after that. Packets need none.
+// A program needs no block-wide sync if each thread reads only what it has written itself. But one thread writes the
+// scale, and all threads of a team read it. So an operation that stores plain data in scratch has a sync before and
+// after its stores. Packets need no sync.
 #pragma once
 
 #include "mscclc/hooks.cuh"
@@ -22,14 +25,14 @@ template <class K> struct WireOctet {
   using Kept = typename Wire::Kept;
   using Word = typename Moved<Kept>::Word;
   static constexpr unsigned perBlock = Wire::elements / octetSize;
-  static constexpr unsigned scaleAt = perBlock * sizeof(Word); ///< byte of a block in scratch
+  static constexpr unsigned scaleAt = perBlock * sizeof(Word); ///< byte of a block in scratch at which the scale begins
   Word word;
   float scale;
 
   static MSCCLC_DEVICE WireOctet of(const Values &values, float scale) {
     return {bitCast<Word>(narrowed<Kept>(Wire::quotients(values, scale))), scale};
   }
-  /// Returns the octet with element `first` of the block.
+  /// Returns the octet that begins with element `first` of the block.
   static MSCCLC_DEVICE WireOctet load(const char *block, unsigned first) {
     return {loadAs<Word>(block + first / octetSize * sizeof(Word)),
             Wire::isScaled ? loadAs<float>(block + scaleAt) : 1};
@@ -42,12 +45,13 @@ template <class K> struct WireOctet {
   }
 };
 
-/// Returns the bytes of the message that a block holds.
+/// Returns the length in the message of a block, in bytes.
 template <class K> MSCCLC_BOTH constexpr uint64_t wireBlockBytes() {
   return K::Plan::Wire::elements * sizeof(typename K::Element);
 }
 
-/// Packets with octets: `words` for each, and one more behind those of a block for its scale.
+/// Packets with octets. Each octet takes `words` packets. The scale of a block takes one more packet, behind the octets
+/// of the block.
 template <class K> struct WirePackets {
   using Octet = WireOctet<K>;
   using Packet = typename K::Packet;
@@ -58,18 +62,19 @@ template <class K> struct WirePackets {
   struct Words {
     Payload w[words];
   };
-  unsigned block, first; ///< of packets in a row: the block's first one, and that of the octet in the block
+  unsigned block, first; ///< `block`: the block's first packet in a row; `first`: the octet's first packet in the block
 
-  /// `at`: the byte of the block in a row of the message. `element`: the octet's first one in the block.
+  /// `at`: the byte in a row of the message at which the block begins. `element`: the octet's first element in the
+  /// block.
   MSCCLC_DEVICE WirePackets(uint64_t at, unsigned element)
       : block(static_cast<unsigned>(at / sizeof(Payload))), first(element / octetSize * words) {}
 
-  /// The places of an octet's parts, from its first one.
+  /// The places of an octet's parts, counted from its first packet.
   struct Places {
     unsigned toScale;
     MSCCLC_DEVICE unsigned operator()(unsigned p) const { return p < words ? p : toScale; }
   };
-  /// Takes one part of the octets of several rows.
+  /// Takes one part of an octet, row by row. The last part of a row calls take(octet).
   template <class Take> struct Part {
     Payload *octet;
     unsigned number;
@@ -87,7 +92,7 @@ template <class K> struct WirePackets {
     }
   };
 
-  /// Calls take(octet) for the octets of `N` rows, in their order.
+  /// Calls take(octet) for the octet of each of `N` rows, in their order.
   template <unsigned N, class L, class Take>
   MSCCLC_DEVICE void read(const PacketLaunch &launch, const L &rows, const Take &take) const {
     Payload octet[parts];
@@ -95,7 +100,7 @@ template <class K> struct WirePackets {
     MSCCLC_UNROLL
     for (unsigned p = 0; p < parts; ++p)
       part[p] = {octet, p, &take};
-    // An octet needs many registers, so few are read at once.
+    // An octet needs many registers, so few octets are read at once.
     readPackets<Packet, typename K::Element, true, N, polledTogether / 2>(launch, rows, block + first, part,
                                                                           Places{scale - first});
   }
@@ -112,7 +117,7 @@ template <class K> struct WirePackets {
   }
 };
 
-/// The number of the source that is added as number `n`.
+/// Returns the number of the source that is added as number `n`.
 MSCCLC_DEVICE unsigned sourceAt(AddedFirst, unsigned n) {
   return n;
 }
@@ -147,7 +152,7 @@ MSCCLC_DEVICE Values sumOf(const K &k, Place place, const S &sources, unsigned r
   return sum;
 }
 
-/// True if some plain operand lies in the message, or else in scratch.
+/// Returns whether some plain operand lies in an input or output (if `inMessage`) or in scratch (otherwise).
 template <class L> MSCCLC_DEVICE bool lies(const L &operands, bool inMessage) {
   bool some = false;
   if constexpr (L::size != 0)
@@ -156,8 +161,8 @@ template <class L> MSCCLC_DEVICE bool lies(const L &operands, bool inMessage) {
   return some;
 }
 
-// Stores an octet, or a scale, of the block at byte `at` of row `row` of all targets. These are functions, because
-// nvcc 13 drops the code after an empty `if constexpr` in a nested lambda.
+// These functions store an octet, or a scale, of the block at byte `at` of row `row` of all targets. They are separate
+// functions, because nvcc 13 drops the code after an empty `if constexpr` in a nested lambda.
 
 template <class K, class D>
 MSCCLC_DEVICE void storeOctet(const K &k, const D &targets, unsigned row, uint64_t at, unsigned first,
@@ -197,8 +202,8 @@ MSCCLC_DEVICE void sendScale(const K &k, const D &targets, unsigned row, uint64_
 template <class K> MSCCLC_DEVICE void sendScale(const K &, const None &, unsigned, uint64_t, float) {}
 
 /// Reduces plain sources and packets into plain targets and packets, in a kernel with a wire format. All threads of the
-/// block call it. With packets, there is one plain source at most. No device has room for 2^32 blocks of the format, so
-/// they are counted in 32 bits.
+/// block call it. If there are packets, there is at most one plain source. No device has room for 2^32 blocks of the
+/// format, so blocks are counted in 32 bits.
 template <class Op, class K, class Place, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice, Place place, const PS &plainSources,
                               const KS &packetSources, const PD &plainTargets, const KD &packetTargets) {
@@ -212,7 +217,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
   const bool isMoved = PS::size + KS::size == 1 && !lies(plainSources, /*inMessage=*/true);
   const bool inScratch = lies(plainTargets, /*inMessage=*/false);
   const bool encodes = (inScratch || KD::size != 0) && !isMoved;
-  if (inScratch && isMoved) // where it encodes, combine() comes before it writes
+  if (inScratch && isMoved) // otherwise combine() synchronises before the writes
     syncBlock();
   const auto perRow = static_cast<unsigned>(slice.nominal / blockBytes); // 0: there is no message
   const auto begin = static_cast<unsigned>(slice.begin / blockBytes);
@@ -221,7 +226,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
     const unsigned mine = begin + number, row = mine / perRow;
     const uint64_t at = mine % perRow * blockBytes;
     const bool isThere = isMine && at < clipRow(k, plainTargets, row, clipRow(k, plainSources, row, slice.nominal));
-    // Packets fill the room of the longest chunk. Those behind the end are zeros.
+    // Packets fill the room of the longest chunk. Packets behind the end of the chunk are zeros.
     const Part<T> part(nullptr, mine, Wire::elements, hasPackets ? isMine : isThere, team);
     const PacketLaunch launch{k.args, operation, k.flag};
     float ownScale = 1, scale = 1;
@@ -261,7 +266,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
     if constexpr (Wire::isScaled)
       if (encodes)
         scale = Wire::scaleOf(part.template combine<Amax>(take));
-    const bool isKept = Wire::isScaled && encodes && team.lanes == Octet::perBlock; // `sum` is that of the only octet
+    const bool isKept = Wire::isScaled && encodes && team.lanes == Octet::perBlock; // `sum` has the thread's only octet
     part.forEach([&](const device::Octet &octet) {
       const auto first = static_cast<unsigned>(octet.first);
       if (!isKept)
@@ -275,7 +280,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
       sendOctet(k, packetTargets, row, at, first, made);
     });
     if constexpr (Wire::isScaled) {
-      if (encodes && inScratch && !isKept) // an operand may be a target, whose scale is still read
+      if (encodes && inScratch && !isKept) // an operand may also be a target, whose scale is still read
         syncBlock();
       if (part.leads() && isThere)
         storeScale(k, plainTargets, row, at, scale);
@@ -287,7 +292,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
     syncBlock();
 }
 
-/// reduceRows() of a kernel with a wire format. All threads of the block call it.
+/// Does reduceRows() in a kernel with a wire format. All threads of the block call it.
 template <class Op, class K, class Place, class S, class D>
 MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
   moveBlocks<Op>(k, 0, slice, place, sources, None{}, targets, None{});

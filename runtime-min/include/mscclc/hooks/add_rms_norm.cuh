@@ -5,13 +5,13 @@
 
 namespace mscclc::hooks {
 
-/// Hook of rows; reads "residual", "gamma", "epsilon", writes "residual". For a row x of n elements:
+/// A hook of rows. It reads "residual", "gamma" and "epsilon", and writes "residual". For a row x of n elements:
 ///
 ///   h = x + residual, rounded to T; it replaces the residual
 ///   x = (h · (1 / √(Σh² / n + epsilon))) · gamma, rounded to T
 ///
-/// `residual` has the rows of the output, `gamma` is one row for all, `epsilon` one number. Every operation is in f32,
-/// and rounded to the nearest; the sum is one of TotalOfSquares.
+/// `residual` has as many rows as the output, `gamma` is one row for all of them, and `epsilon` is one number. Every
+/// operation is in f32, and rounded to the nearest. TotalOfSquares computes the sum.
 struct AddRmsNorm {
   template <class T, class Row>
   static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon) {

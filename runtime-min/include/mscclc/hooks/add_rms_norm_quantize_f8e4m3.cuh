@@ -6,8 +6,8 @@
 
 namespace mscclc::hooks {
 
-/// AddRmsNorm, and then QuantizeF8E4m3 of its rounded result, which is also in the output. Hook of rows; reads
-/// "residual", "gamma", "epsilon", writes "residual", "quantized", "scales".
+/// A hook of rows: AddRmsNorm, and then QuantizeF8E4m3 of its rounded result, which is also stored in the output. It
+/// reads "residual", "gamma" and "epsilon", and writes "residual", "quantized" and "scales".
 struct AddRmsNormQuantizeF8E4m3 {
   template <class T, class Row>
   static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon,
@@ -17,7 +17,8 @@ struct AddRmsNormQuantizeF8E4m3 {
   }
 };
 
-/// The same by one scale for all. Reads "residual", "gamma", "epsilon", "scale", writes "residual", "quantized".
+/// A hook of rows: AddRmsNorm, and then QuantizeF8E4m3ByScale of its rounded result. It reads "residual", "gamma",
+/// "epsilon" and "scale", and writes "residual" and "quantized".
 struct AddRmsNormQuantizeF8E4m3ByScale {
   template <class T, class Row>
   static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon, const float *scale,

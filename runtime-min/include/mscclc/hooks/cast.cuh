@@ -5,7 +5,7 @@
 
 namespace mscclc::hooks {
 
-/// Hook of elements; writes "cast", the elements of the output as floats of type To. The output stays as it is.
+/// A hook of elements. It writes the elements of the output to "cast", as floats of type To. The output is unchanged.
 template <class To> struct Cast {
   template <class V> static MSCCLC_DEVICE V apply(V value, uint64_t index, To *cast) {
     using namespace device;

@@ -5,13 +5,13 @@
 
 namespace mscclc::hooks {
 
-/// Hook of rows or blocks; writes "quantized", the elements of the output as f8e4m3, and "scales", an f32 for each row
-/// or block. The output stays as it is. For a row or block x:
+/// A hook of rows or blocks. It writes the elements of the output to "quantized", as f8e4m3, and one f32 for each row
+/// or block to "scales". The output is unchanged. For a row or block x:
 ///
 ///   scale = max|x| / 448, or 1 if that is 0
 ///   quantized = x / scale, rounded to the nearest
 ///
-/// If an x is NaN, the scale and all of the row are NaN.
+/// If an element of x is NaN, the scale and all elements of the row or block become NaN.
 struct QuantizeF8E4m3 {
   template <class T, class Part>
   static MSCCLC_DEVICE void apply(const Part &part, device::Float8E4m3 *quantized, float *scales) {
@@ -41,7 +41,8 @@ struct QuantizeF8E4m3 {
   }
 };
 
-/// The same by one scale for all; reads "scale", an f32, and writes "quantized". What is beyond ±448 becomes that.
+/// A hook of rows or blocks that quantises with one scale for all. It reads "scale", an f32, and writes "quantized".
+/// Quotients beyond ±448 become ±448.
 struct QuantizeF8E4m3ByScale {
   template <class T, class Part>
   static MSCCLC_DEVICE void apply(const Part &part, const float *scale, device::Float8E4m3 *quantized) {

@@ -5,8 +5,8 @@
 
 namespace mscclc::hooks {
 
-/// Blocks of `Elements` elements of the message, rounded to the nearest bf16. The second half of the block's room in
-/// the message stays empty.
+/// The format of a block of `Elements` elements of the message: each element is rounded to the nearest bf16. The second
+/// half of the block's room stays empty.
 template <unsigned Elements> struct WireBf16 {
   using Kept = device::Bfloat16; ///< the type to which quotients are rounded
   static constexpr unsigned elements = Elements;

@@ -6,8 +6,8 @@
 
 namespace mscclc::hooks {
 
-/// Blocks of `Elements` elements of the message: QuantizeF8E4m3 of them, and behind these bytes the scale. The rest of
-/// the block's room in the message stays empty.
+/// The format of a block of `Elements` elements of the message: their result of QuantizeF8E4m3, and then the scale. The
+/// rest of the block's room stays empty.
 template <unsigned Elements> struct WireF8E4m3 {
   using Kept = device::Float8E4m3; ///< the type to which quotients are rounded
   static constexpr unsigned elements = Elements;
