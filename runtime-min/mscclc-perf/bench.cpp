@@ -17,11 +17,11 @@ namespace {
 
 using runtime::Call;
 
-/// The data, in bytes, that is filled or checked at once.
+/// The number of bytes that are filled or checked at once.
 constexpr uint64_t pieceBytes = 8 << 20;
-/// Messages up to this size, in bytes, are checked again after they were timed.
+/// Messages of up to this size, in bytes, are checked again after they were timed.
 constexpr uint64_t checkedTwice = 1 << 20;
-/// To make blocks fit, the threads of a block are halved, but not below this number.
+/// The number of threads of a block is halved until all blocks fit on the device, but not below this number.
 constexpr uint32_t fewestThreads = 32;
 
 runtime::CommunicatorOptions communicatorOptions(const Options &options, const MscclcKernel &kernel, uint32_t process,
@@ -67,7 +67,7 @@ public:
       output = std::max(output, kernel.output_bytes(rank, largest));
     }
     inPlace_ = (kernel.flags & MSCCLC_IN_PLACE) != 0;
-    // This comes before the buffers are allocated, because they may use all memory.
+    // The bandwidth of copies is measured before the buffers are allocated, because they may use all memory.
     if (!communicator.isOnHost())
       copyLimit_ =
           copyBandwidth(mscclc_communicator_device(communicator.get(), 0), std::min<uint64_t>(256 << 20, largest * 4));
@@ -98,8 +98,8 @@ public:
       times.push_back(time(call));
     std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
     row.seconds = times[times.size() / 2];
-    // Check that the kernel is still right after many launches. All processes do, also those with wrong elements
-    // before, as the launch is of all ranks.
+    // Checks that the kernel still computes right results after many launches. All processes do this, even after wrong
+    // results, because all ranks must take part in the launch.
     if (row.wrong >= 0 && bytes <= checkedTwice)
       row.wrong += static_cast<int64_t>(checkOnce(call, [&] { instance_.launch(call); }));
     row.algorithmBandwidth = static_cast<double>(bytes) / row.seconds / 1e9;
@@ -114,7 +114,7 @@ public:
   bool hasMulticast() const { return output_.hasMulticast(); }
 
 private:
-  /// Launches with the most threads a block that let all ranks of a device fit on it.
+  /// Launches with fewer and fewer threads in a block, until all ranks of a device fit on it.
   void fitThreads(Call &call) {
     for (;; threads_ = threads() / 2) {
       call.threads = threads_;
@@ -233,7 +233,7 @@ private:
   runtime::Instance instance_;
   bool inPlace_ = false;
   uint32_t threads_;     ///< threads of a block; 0: the runtime's choice
-  double copyLimit_ = 0; ///< in bytes a second
+  double copyLimit_ = 0; ///< bandwidth of copies, in bytes a second; 0: not known
   uint32_t ranksOnDevice_ = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
 };
@@ -277,7 +277,7 @@ void printRow(const Row &row, bool reduces) {
   std::fflush(stdout);
 }
 
-/// Makes a bench for as many rows as memory has room for. Drops the rows of the largest messages until they fit.
+/// Makes a bench for the rows that fit into memory. Drops the rows of the largest messages until the others fit.
 std::unique_ptr<Bench> makeBench(const Options &options, const MscclcKernel &kernel,
                                  runtime::Communicator &communicator, std::vector<Row> &rows, bool prints) {
   for (;;) {
@@ -343,7 +343,7 @@ int run(const Options &options, uint32_t process, const std::string &rendezvous)
   const MscclcKernel &kernel = findKernel(options);
   const bool nothing = rowsOf(options, kernel).empty();
   if (nothing || options.processes > kernel.ranks) {
-    // Every process finds the same, so only the first prints it.
+    // Every process gets the same result, so only the first one prints it.
     if (prints && nothing)
       std::fprintf(stderr, "mscclc-perf: nothing to run: %s\n", offerOf(kernel).c_str());
     else if (prints)

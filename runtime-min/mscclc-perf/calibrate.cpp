@@ -27,7 +27,8 @@ using passes::time::Machine;
   throw std::runtime_error(why);
 }
 
-/// Returns the library that the options name, or the one that was built or installed with this program.
+/// Returns the path of the library that the options name. By default, it is the library of experiments that was built
+/// or installed with this program.
 std::string libraryOf(const Options &options) {
   if (!options.library.empty())
     return options.library;
@@ -74,7 +75,7 @@ uint32_t ranksOf(const Options &options) {
   return static_cast<uint32_t>(options.devices.size());
 }
 
-/// Returns the machine before the fit.
+/// Returns the machine with which the fit begins.
 Machine startOf(const Options &options, uint32_t ranks) {
   Machine machine;
   try {
@@ -98,8 +99,8 @@ Machine startOf(const Options &options, uint32_t ranks) {
   return machine;
 }
 
-/// Returns the kernels and rows of all experiments that this machine can run. If switch channels do not use a switch,
-/// sets the switch's rates in `machine` to 0.
+/// Measures all experiments that this machine can run, and returns their kernels and rows. If switch channels do not
+/// use a switch, sets the switch's rates in `machine` to 0.
 std::vector<Measured> measureAll(Options options, const std::vector<const MscclcKernel *> &kernels, uint32_t ranks,
                                  Machine &machine) {
   std::vector<Measured> all;
@@ -173,7 +174,7 @@ std::vector<passes::time::Measurement> measurementsOf(const std::vector<Measured
 int calibrate(const Options &given) try {
   Options options = given;
   options.graph = !options.host;
-  if (options.packets.empty()) // a kernel without packets, and the kind of packets that the model describes
+  if (options.packets.empty()) // no packets, or the kind of packets that the model describes
     options.packets = {MSCCLC_NO_PACKET, MSCCLC_LL16};
   const uint32_t ranks = ranksOf(options);
   Machine machine = startOf(options, ranks);

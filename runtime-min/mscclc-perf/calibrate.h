@@ -8,8 +8,8 @@ namespace mscclc::perf {
 /// Measures the experiments, fits the time model to them, and writes `options.output`. Writes nothing if anything
 /// fails. Returns the exit code.
 ///
-/// A library of experiments contains the kernels. Its mscclc_experiments (see experiment_list.h) has the program of
-/// each kernel.
+/// The kernels are in a library of experiments. The library's table mscclc_experiments (experiment_list.h) has the
+/// program of each kernel.
 int calibrate(const Options &options);
 
 } // namespace mscclc::perf

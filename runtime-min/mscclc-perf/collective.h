@@ -1,4 +1,4 @@
-// The result of a collective by the table: the sources of each part of a rank's output.
+// The result of a collective, as defined in the table of collectives: the sources of each part of a rank's output.
 #pragma once
 
 #include "mscclc/collectives.hpp"
@@ -24,7 +24,7 @@ struct Question {
   uint64_t count;
 };
 
-/// Returns the parts of the output that have a definition.
+/// Returns the parts of the output whose values are defined.
 std::vector<Segment> segmentsOf(const collectives::Row &collective, const Question &question);
 
 } // namespace mscclc::perf

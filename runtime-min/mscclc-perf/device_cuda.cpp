@@ -123,7 +123,7 @@ std::string deviceName(int device) {
 }
 
 /// Ranks on one device wait for each other. So no launch may be queued behind another rank's launch, and no kernel may
-/// be loaded while others run.
+/// be loaded while other kernels run.
 void prepareProcess() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);

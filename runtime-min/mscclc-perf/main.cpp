@@ -1,5 +1,5 @@
-// mscclc-perf runs kernels that mscclc emitted, and checks them. It prints their speed, or fits the parameters of the
-// machine to it.
+// mscclc-perf runs kernels that mscclc emitted, and checks their results. It prints their times, or fits the parameters
+// of a machine to these times.
 #include "bench.h"
 #include "calibrate.h"
 #include "device.h"
@@ -18,13 +18,13 @@
 
 namespace {
 
-/// Runs one process. Returns its exit code.
+/// Does the work of process number `process`. Returns its exit code.
 int runProcess(const mscclc::perf::Options &options, uint32_t process, const std::string &rendezvous) {
   return options.manifest.empty() ? mscclc::perf::run(options, process, rendezvous)
                                   : mscclc::perf::measureManifest(options, process, rendezvous);
 }
 
-/// Runs each part in its own process. Returns the worst of their exit codes.
+/// Starts all processes, and waits for them. Returns the largest of their exit codes.
 int runProcesses(const mscclc::perf::Options &options) {
   const std::string rendezvous = "@mscclc-perf-" + std::to_string(::getpid());
   std::vector<pid_t> children;

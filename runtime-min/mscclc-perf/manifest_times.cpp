@@ -32,7 +32,7 @@ Json read(const Options &options) {
   return list;
 }
 
-/// Writes the list so that a reader finds the old or the new text, not a part of one.
+/// Writes the list to its file atomically: a reader finds the old text or the new text.
 void write(const Options &options, const Json &list) {
   const std::string made = options.manifest + ".new";
   std::ofstream file(made);
@@ -71,7 +71,7 @@ std::vector<Json *> kernelsOf(const Options &options, Json &list) {
   return found;
 }
 
-/// Returns the options to measure this kernel with.
+/// Returns the options with which this kernel is measured.
 Options optionsFor(const Options &options, const Json &kernel) {
   Options one = options;
   one.library = (fs::path(options.manifest).parent_path() / kernel.at("kernel").get<std::string>()).string();
@@ -89,12 +89,12 @@ Options optionsFor(const Options &options, const Json &kernel) {
   return one;
 }
 
-/// Measures a kernel into its object. Returns the exit code.
+/// Measures a kernel, and stores its times in `kernel`. Returns the exit code.
 int measureInto(Json &kernel, const Options &options, uint32_t process, const std::string &rendezvous) {
   const Options one = optionsFor(options, kernel);
   const MscclcKernel &found = findKernel(one);
   if (one.minBytes > one.maxBytes || rowsOf(one, found).empty() || options.processes > found.ranks)
-    return 0; // the options leave nothing of it
+    return 0; // the options select nothing that the kernel can run
   const Measured measured = measure(one, found, process, rendezvous);
   Json times = Json::object();
   for (const Row &row : measured.rows)

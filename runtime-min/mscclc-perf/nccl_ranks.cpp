@@ -14,7 +14,7 @@
 namespace mscclc::perf {
 namespace {
 
-/// ncclUniqueId. NCCL passes it by value.
+/// The type ncclUniqueId. NCCL passes it by value.
 struct UniqueId {
   char bytes[128];
 };

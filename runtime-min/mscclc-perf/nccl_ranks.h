@@ -7,18 +7,18 @@
 
 namespace mscclc::perf {
 
-/// Makes the processes that will be forked meet at NCCL_COMM_ID, so that no identifier has to be passed around. Keeps a
-/// value that the user has set.
+/// Sets NCCL_COMM_ID, so that processes that are forked later meet there without an identifier. Keeps a value that the
+/// user has set.
 void prepareNccl();
 
-/// The device of a rank on the host.
+/// The device number of ranks on the host.
 constexpr int32_t noDevice = -1;
 
 /// The NCCL communicators of a process's ranks.
 class NcclRanks {
 public:
-  /// Loads the library and makes `devices.size()` communicators of `ranks` ranks, from rank `first` on, each on its
-  /// device. Collective. Throws runtime::Error if a function is missing or fails.
+  /// Loads the library and makes the communicators of `devices.size()` ranks, from rank `first` of `ranks` on, each on
+  /// its device. Collective. Throws runtime::Error if a function is missing or fails.
   NcclRanks(const std::string &library, uint32_t ranks, uint32_t first, const std::vector<int32_t> &devices);
   NcclRanks(const NcclRanks &) = delete;
   NcclRanks &operator=(const NcclRanks &) = delete;

@@ -234,8 +234,8 @@ bool apply(int letter, const std::string &value, Options &o) {
   }
 }
 
-/// Sets sizes from the range of latencies to the range of bandwidths. Each is timed so often that the start of a graph
-/// and single disturbances do not matter.
+/// Sets sizes that cover latencies as well as bandwidths. Each size is timed often enough that the start of a graph and
+/// single disturbances do not matter.
 void setCalibrationDefaults(Options &options) {
   options.maxBytes = 256 << 20;
   options.factor = 8;
@@ -243,7 +243,7 @@ void setCalibrationDefaults(Options &options) {
   options.repeats = 5;
 }
 
-/// Prints an error in the command line, and returns its exit code.
+/// Prints an error about the command line, and returns the exit code for it.
 int wrong(const char *why) {
   std::fprintf(stderr, "mscclc-perf: %s\n", why);
   return 2;
@@ -272,7 +272,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 
 int parseOptions(int argc, char **argv, Options &options) {
   constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GLD:P:E:HT:J:M:CO:l:N:h";
-  // A first pass looks for --calibrate, because -o and the defaults depend on it. It may stand behind them.
+  // A first pass looks for --calibrate, because the meaning of -o and the defaults depend on it. It may come behind -o.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')
       return 2;

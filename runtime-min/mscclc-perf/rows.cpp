@@ -11,8 +11,8 @@
 namespace mscclc::perf {
 namespace {
 
-/// Returns the sizes to run for a type, in bytes: those in the kernel's range, in whole shares of whole elements. A
-/// kernel for a single size gets that size.
+/// Returns the sizes to run for a type, in bytes: the sizes of the options, rounded up to whole shares of whole
+/// elements, as far as they are in the kernel's range. For a kernel of a single size, returns that size.
 std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
   if (kernel.min_message_bytes == kernel.max_message_bytes)
     return {kernel.max_message_bytes};

@@ -23,7 +23,7 @@ struct Row {
 struct Measured {
   const MscclcKernel *kernel = nullptr;
   std::vector<Row> rows;
-  bool hasMulticast = false; ///< its switch channels use the switch
+  bool hasMulticast = false; ///< true: switch channels of the kernel use the switch
   /// True if no wrong result was seen.
   bool isRight() const;
 };

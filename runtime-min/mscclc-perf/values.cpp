@@ -91,7 +91,7 @@ template <class Format> typename Format::Bits encoded(double value) {
   return narrow::encode<Format>(single(value));
 }
 
-/// Returns the result of `call` for the type.
+/// Calls `call` with the Real or Integer that describes a type, and returns the result.
 template <class Call> Table ofType(uint32_t dtype, Call call) {
   switch (static_cast<MscclcDtype>(dtype)) {
   case MSCCLC_F32:
@@ -124,7 +124,7 @@ template <class Call> Table ofType(uint32_t dtype, Call call) {
   return {};
 }
 
-/// Returns one period of elements in the format of the devices' memory. `value` gives each element by its index.
+/// Returns one period of elements in the format of the devices' memory. value(i) returns element i.
 template <class Type, class Value> Table tableOf(Value value) {
   Table table(period * sizeof(typename Type::Stored));
   for (size_t i = 0; i < period; ++i) {

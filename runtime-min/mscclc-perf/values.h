@@ -7,7 +7,7 @@
 
 namespace mscclc::perf {
 
-/// The numbers of types (MscclcDtype) and operations (MscclcReduceOp), both numbered from 0.
+/// The number of types (MscclcDtype), and the number of operations (MscclcReduceOp). Both are numbered from 0.
 constexpr uint32_t typeCount = 0
 #define MSCCLC_DTYPE(...) +1
 #include "mscclc/dtypes.def"

@@ -2,7 +2,7 @@
 // compiler makes a GPU kernel of it. Any other compiler makes the same kernel for the CPU stand-in.
 //
 //   contract          file
-//   Kernel, Rows      device/kernel.cuh     the state of a thread, the places that it can name, and its part of the work
+//   Kernel, Rows      device/kernel.cuh     the state of a thread, the places it can name, and its part of the work
 //   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch, and reports of failures
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   liveExtent        device/counts.cuh     counts of live rows, for sizes that are known only at run time

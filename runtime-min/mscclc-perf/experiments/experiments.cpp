@@ -9,7 +9,8 @@ using namespace mscclc;
 
 namespace {
 
-/// Larger messages are not needed for latencies, and a chain of many small operations would take long with them.
+/// The largest message of programs that measure latencies. They need no larger messages, and a chain of many small
+/// operations would take long with them.
 constexpr auto chainLimit = 64_KiB;
 
 std::string named(const char *what, int count) {
@@ -40,8 +41,8 @@ MSCCLC_ALGORITHM void copy(int blocks = 1, int threads = 1024) {
     Rank(0).copy(Rank(0).output()[block], Rank(0).input()[block], tb(block));
 }
 
-/// One block makes copies one after the other. Either none of them needs synchronisation with the one before, or all
-/// do.
+/// One block makes copies one after the other. Each copy needs synchronisation with the copy before it if `inTurn`, and
+/// none does otherwise.
 MSCCLC_ALGORITHM void copies(bool inTurn = false, int count = 16) {
   CollectiveProgram program(inTurn ? "copies_in_turn" : "copies_apart", AllReduce(1, 2 * count, false),
                             {.maxMessageSize = chainLimit});
@@ -142,7 +143,7 @@ MSCCLC_ALGORITHM void turns(bool data = false, int count = 8) {
   }
 }
 
-/// Two GPUs write data to each other, and each adds the data that it received. This is a reduction from a GPU's own
+/// Two GPUs write data to each other, and each GPU adds the data that it received. This is a reduction from a GPU's own
 /// memory.
 MSCCLC_ALGORITHM void reduce() {
   CollectiveProgram program("reduce_1", AllReduce(2, 1, true));
@@ -159,8 +160,8 @@ MSCCLC_ALGORITHM void reduce() {
   }
 }
 
-/// All GPUs write to all others at once. Each pair has its own blocks. Or the same blocks write to all peers, so that
-/// their fences wait for all of them.
+/// All GPUs write to all others at once. Each pair of GPUs has its own blocks, unless `together`. Then the same blocks
+/// write to all peers, so that the fences of these blocks wait for the writes to all peers.
 MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2, bool together = false) {
   CollectiveProgram program(together ? "allpairs_together" : "allpairs", AllToAll(ranks, blocks, false));
   for (int rank = 0; rank < ranks; ++rank) {
@@ -188,8 +189,8 @@ MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2, bool together = fa
   }
 }
 
-/// Each GPU reduces a share in the switch, and broadcasts it or not. Only a broadcast makes the last signals wait for
-/// stores.
+/// Each GPU reduces a share in the switch. If `broadcast`, it also broadcasts the share. Only a broadcast makes the
+/// last signals wait for stores.
 MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1, bool broadcast = true) {
   CollectiveProgram program(named(broadcast ? "multimem" : "multimem_reduce", blocks),
                             broadcast ? Collective(AllReduce(ranks, blocks, true))
