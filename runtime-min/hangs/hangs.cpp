@@ -12,19 +12,19 @@ namespace mscclc::rt {
 
 struct HangReport {
   hang::Report known;
-  uint32_t more = 0; ///< waits for which a status had no room
+  uint32_t more = 0; ///< number of waits for which a status had no room
 };
 
 namespace {
 
 constexpr size_t mostWaitsShown = 24, mostWaitsInLine = 3;
 constexpr uint64_t launchRuns = uint64_t{1} << 63; ///< in MscclcRankArgs::launches
-constexpr int dumpVersion = 1;                     ///< raised with any change of the format
+constexpr int dumpVersion = 1;                     ///< must be raised with every change of the format
 
 /// The names of a communicator and of its dump.
 struct HangNames {
   std::string communicator; ///< the same in all processes, and different for each communicator
-  std::string rank;         ///< the process's first rank; empty: all ranks are here
+  std::string rank;         ///< the process's first rank; empty: the process has all ranks
 };
 
 std::string quoted(const std::string &text) {
@@ -87,7 +87,7 @@ struct Dumps {
   std::map<std::string, std::map<std::string, std::string>> files;
 };
 
-/// Replaces the file at once: a reader sees the old one or the new one.
+/// Replaces the file atomically: a reader sees the old file or the new one.
 bool writeFile(const std::string &path, const std::string &text) {
   const std::string part = path + "." + number(static_cast<uint64_t>(::getpid())) + ".part";
   std::FILE *const file = std::fopen(part.c_str(), "w");
@@ -141,7 +141,8 @@ hang::Wait waitOf(const MscclcKernel &kernel, const MscclcStall &stall, uint32_t
   return wait;
 }
 
-/// Appends the stalls of a rank's status. Returns the number of those for which the status had no room.
+/// Appends the recorded waits of a rank's status to `report`. Returns the number of waits for which the status had no
+/// room.
 uint32_t addWaits(const MscclcKernel &kernel, const MscclcStatus &status, hang::Report &report) {
   const uint32_t claimed = __atomic_load_n(&status.num_stalls, __ATOMIC_ACQUIRE);
   const size_t begin = report.waits.size();
@@ -153,7 +154,7 @@ uint32_t addWaits(const MscclcKernel &kernel, const MscclcStatus &status, hang::
     const auto isSame = [&](const hang::Wait &other) {
       return other.block == wait.block && other.operation == wait.operation && other.index == wait.index;
     };
-    // An equal wait was reported before, and has ended since.
+    // A new record of a wait replaces older records of the same wait.
     report.waits.erase(
         std::remove_if(report.waits.begin() + static_cast<std::ptrdiff_t>(begin), report.waits.end(), isSame),
         report.waits.end());
@@ -204,10 +205,10 @@ public:
            (report.more == 0 ? "" : format("\n%u more waits were not written down", report.more));
   }
 
-  /// Replaces the reports of the communicator in the file that the variable MSCCLC_DUMP names. The file has those of
-  /// all communicators of the process. If other processes have ranks, too, the process's first rank comes before the
-  /// file's extension: hang.json becomes hang.3.json. Without the variable, nothing is written. If the file cannot be
-  /// written, a line on stderr says so.
+  /// Replaces the reports of the communicator in the file that the environment variable MSCCLC_DUMP names. The file has
+  /// the reports of all communicators of the process. If other processes have ranks, too, the process's first rank
+  /// comes before the file's extension: hang.json becomes hang.3.json. Without the variable, nothing is written. If the
+  /// file cannot be written, a line on stderr says so.
   void dump(const HangReport &report, const Status &reason) const override {
     const char *const file = std::getenv("MSCCLC_DUMP");
     if (file == nullptr || *file == '\0')
@@ -236,7 +237,8 @@ public:
   }
 
 private:
-  /// Appends the launches of each rank whose memory is mapped and whose process lives. `counters`: of the instance.
+  /// Appends the launches of each rank whose memory is mapped and whose process lives. `counters`: the counters of the
+  /// instance.
   void addLaunches(const MscclcKernel &kernel, const Memory &counters, hang::Report &report) const {
     Platform &platform = communicator_.platform();
     const DeviceGuard guard(platform);
@@ -246,7 +248,7 @@ private:
         value = __atomic_load_n(from, __ATOMIC_RELAXED);
       return onHost || platform.copy(communicator_.device(0), &value, from, sizeof(value)).ok();
     };
-    const std::vector<uint32_t> gone = communicator_.meeting().lostRanks(); // their memory is gone, too
+    const std::vector<uint32_t> gone = communicator_.meeting().lostRanks(); // the memory of these ranks is gone
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
       MscclcRankInfo info{};
       kernel.rank_info(rank, &info);
@@ -266,7 +268,7 @@ private:
 
   Communicator &communicator_;
   HangNames names_;
-  hang::Report base_; ///< the ranks of the communicator
+  hang::Report base_; ///< what each report says of the communicator and its ranks
 };
 
 [[maybe_unused]] const bool isKnown = [] {

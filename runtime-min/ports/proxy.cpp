@@ -7,10 +7,10 @@
 namespace mscclc::rt {
 namespace {
 
-/// The time without requests during which a thread polls without a pause, before it checks whether a launch runs.
+/// The thread polls without a pause until there were no requests for this time. Then it checks whether a launch runs.
 constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
-/// The longest sleep if graphs may be replayed. Nothing announces replays to the thread.
+/// The longest sleep if graphs may be replayed. The thread is not woken by replays.
 constexpr std::chrono::microseconds longestSleepInGraphs{20};
 constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 
@@ -41,8 +41,8 @@ Status Proxy::open() {
   return warmUp();
 }
 
-/// A copy within a device may be a kernel of the driver's, one of several by size and alignment. They are loaded by
-/// first copies, now: to load one while a kernel waits for the copy might never end.
+/// The driver may copy within a device by one of several kernels, depending on size and alignment. First copies load
+/// these kernels now. If a kernel is loaded while another one waits for its copy, the loading might never end.
 Status Proxy::warmUp() {
   constexpr uint64_t sizes[] = {1, 8, 100, 4096, uint64_t{1} << 20};
   constexpr uint64_t half = sizes[4] + 16;
@@ -134,14 +134,14 @@ Status Proxy::drain() {
 Status Proxy::step(bool &served) {
   served = false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  // It serves at most a batch, so that the proxies of other ranks get their turn.
+  // One step serves at most a batch of requests, so that the proxies of other ranks get their turn.
   for (uint32_t batch = 0; batch < capacity / 8; ++batch) {
     const MscclcTrigger &slot = queue_->slots[next_ % capacity];
     if (__atomic_load_n(&slot.sequence, __ATOMIC_ACQUIRE) != next_ + 1)
       return {};
     served = true;
     const MscclcTrigger request = slot;
-    // Taken, but not done: the slot may be filled again while its copy is still in flight.
+    // After this, the slot may be filled again, while the copy of its request may still be in flight.
     MSCCLC_TRY(serve(request));
     ++next_;
     __atomic_store_n(&queue_->tail, next_, __ATOMIC_RELEASE);
@@ -168,7 +168,7 @@ Status Proxy::serve(const MscclcTrigger &request) {
   const PortEnd &end = rank_.ends[request.channel];
   Counts &counts = counts_[request.channel];
 
-  // The values of a half are overwritten after the copies from it are done.
+  // The values of a half may be overwritten only after the copies from this half are done.
   const uint64_t half = capacity / 2;
   if (next_ % half == 0) {
     if (next_ >= half)
@@ -210,7 +210,7 @@ void ProxyThread::wake() {
     return;
   {
     const std::lock_guard<std::mutex> lock(sleepMutex_);
-  } // it polls, or waits
+  } // now the thread polls, or waits for `woken_`
   woken_.notify_one();
 }
 
@@ -273,7 +273,7 @@ void ProxyThread::run() {
       continue;
     }
     const RequestSource from = source();
-    // Requests that came before the launch was seen to be over are served before the long sleep.
+    // Requests that came before the end of a launch was seen are served before the long sleep.
     const bool wasOver = std::exchange(isOver, from == RequestSource::Nowhere);
     switch (from) {
     case RequestSource::Launch:

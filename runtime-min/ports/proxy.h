@@ -1,8 +1,8 @@
 // Serves the port channels of a rank: takes requests out of its queue, copies, signals and flushes for it.
 //
 // Copies, signals and flush counts go into one stream, so they take effect in the order of the requests. A request
-// names memory by a number that the proxy gave it, so requests of launches on different buffers share a queue, and
-// those of a replayed graph mean the buffers that it was captured with.
+// names a memory by the number that the proxy gave it. So launches on different buffers share a queue, and the requests
+// of a replayed graph name the buffers with which it was captured.
 #pragma once
 
 #include "communicator/communicator.h"
@@ -14,27 +14,28 @@ class Proxy;
 /// The possible origins of requests.
 enum class RequestSource {
   Nowhere, ///< no request can come before the next launch or capture
-  Unknown, ///< from a launch that was in flight when last seen, on a platform that does not report its end
+  Unknown, ///< from a launch that was in flight at the last check; the platform does not report its end
   Graphs,  ///< from graphs that the program may replay
   Launch   ///< from a launch that was in flight at the time of the question
 };
 
-/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs, it asks for requests without a
-/// pause. Afterwards it begins to sleep. If no requests can come, it sleeps until the next launch.
+/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs, the thread polls for requests
+/// without a pause. Afterwards it begins to sleep between polls. If no requests can come, it sleeps until the next
+/// launch.
 class ProxyThread {
 public:
   ProxyThread();
   ~ProxyThread();
-  /// The proxy is served until its communicator fails.
+  /// Adds a proxy. The thread serves it until its communicator fails.
   void add(Proxy *proxy);
-  /// The proxy is not used any more when this returns.
+  /// Removes a proxy. When this returns, the thread no longer uses it.
   void remove(Proxy *proxy);
-  /// A launch is about to begin, or has begun.
+  /// Wakes the thread, because a launch is about to begin or has begun.
   void wake();
 
 private:
   void run();
-  /// One step of each proxy; whether there was anything to serve.
+  /// Does one step of each proxy. Returns whether there were any requests.
   bool stepAll();
   RequestSource source();
   void sleep(std::chrono::microseconds time);
@@ -50,7 +51,7 @@ private:
 
 class Proxy final : public Ports {
 public:
-  static constexpr uint32_t capacity = 512; ///< requests in a queue; a power of two
+  static constexpr uint32_t capacity = 512; ///< number of requests that a queue has room for; a power of two
 
   /// createProxy.
   static Status create(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel,
@@ -60,7 +61,7 @@ public:
   void fill(uint32_t localIndex, const Memory *const (&memories)[4], MscclcRankArgs &args) override;
   void wake() override { thread_->wake(); }
   void launched(uint32_t localIndex) override { setLaunched(localIndex, true); }
-  /// Reports the end of launches on a platform that does not report it itself.
+  /// Records the end of launches on a platform that does not report it.
   void settled(uint32_t localIndex) override { setLaunched(localIndex, false); }
   Status drain() override;
   void forget(const Memory *memory) override;
@@ -68,7 +69,8 @@ public:
 
   RequestSource source();
   bool isWell() const { return !communicator_.watch().failed(); }
-  /// Serves what is there; `served` says whether there was anything. A failure is the communicator's.
+  /// Serves requests of the queue, at most a batch. Sets `served` to whether there were any. If it fails, the whole
+  /// communicator must fail.
   Status step(bool &served);
   void fail(const Status &reason) { communicator_.fail(reason); }
 
@@ -80,11 +82,11 @@ private:
     if (localIndex == localIndex_)
       launched_ = launched;
   }
-  /// Host memory that the device sees.
+  /// Host memory that the device can access.
   struct Queue {
     uint64_t tail;
     alignas(64) MscclcTrigger slots[capacity];
-    uint64_t values[2 * capacity]; ///< the values that are being stored: two for each of the last `capacity` requests
+    uint64_t values[2 * capacity]; ///< values to store: two for each of the last `capacity` requests
   };
   struct Known {
     std::vector<char *> begins; ///< by rank
@@ -110,8 +112,8 @@ private:
   const PortRank rank_;
   std::mutex mutex_;
   std::vector<Counts> counts_;                 ///< by channel
-  std::map<uint32_t, Known> memories_;         ///< by number, which is given once
-  std::map<const Memory *, uint32_t> numbers_; ///< only the launching thread uses it, without a lock
+  std::map<uint32_t, Known> memories_;         ///< by number; a number is never used again
+  std::map<const Memory *, uint32_t> numbers_; ///< used only by the launching thread, without a lock
   uint32_t nextMemory_ = 0;
   uint64_t next_ = 0; ///< number of the next request
   Queue *queue_ = nullptr;
