@@ -81,7 +81,7 @@ std::string dumpPath(const std::string &file, const std::string &rank) {
                                                  : file.substr(0, dot) + "." + rank + file.substr(dot);
 }
 
-/// The reports of a process, by the path of their file and their communicator.
+/// The reports of a process, by the path of their file and then by the name of their communicator.
 struct Dumps {
   std::mutex mutex;
   std::map<std::string, std::map<std::string, std::string>> files;
@@ -244,11 +244,11 @@ private:
     const DeviceGuard guard(platform);
     const bool onHost = platform.kind() == MSCCLC_PLATFORM_HOST;
     const auto read = [&](const uint64_t *from, uint64_t &value) {
-      if (onHost) // a kernel may write it at this moment
+      if (onHost) // a kernel may write the counter at this moment
         value = __atomic_load_n(from, __ATOMIC_RELAXED);
       return onHost || platform.copy(communicator_.device(0), &value, from, sizeof(value)).ok();
     };
-    const std::vector<uint32_t> gone = communicator_.meeting().lostRanks(); // the memory of these ranks is gone
+    const std::vector<uint32_t> gone = communicator_.meeting().lostRanks(); // the memory of lost ranks is gone
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
       MscclcRankInfo info{};
       kernel.rank_info(rank, &info);
@@ -259,7 +259,7 @@ private:
       uint64_t launches = 0, bytes = 0;
       if (!read(counterAt(part, layout.launches, 0), launches) || !read(counterAt(part, layout.finished, 1), bytes))
         continue;
-      // A launch runs from the begin of its first kernel to the end of its last one.
+      // apart() keeps the address for all polls
       const uint64_t kernels = (kernel.flags & MSCCLC_SPLIT) != 0 ? 2 : 1, finished = launches & ~launchRuns;
       const bool runs = (launches & launchRuns) != 0 || finished % kernels != 0;
       report.launches.push_back({kernel.name, rank, finished / kernels, runs, bytes});
@@ -268,7 +268,7 @@ private:
 
   Communicator &communicator_;
   HangNames names_;
-  hang::Report base_; ///< what each report says of the communicator and its ranks
+  hang::Report base_; ///< the part that all reports have: the communicator's ranks
 };
 
 [[maybe_unused]] const bool isKnown = [] {

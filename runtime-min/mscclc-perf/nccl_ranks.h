@@ -7,8 +7,8 @@
 
 namespace mscclc::perf {
 
-/// Sets NCCL_COMM_ID, so that processes that are forked later meet there without an identifier. Keeps a value that the
-/// user has set.
+/// Sets NCCL_COMM_ID, so that processes that are forked later meet there. They need not exchange an identifier. Keeps a
+/// value that the user has set.
 void prepareNccl();
 
 /// The device number of ranks on the host.

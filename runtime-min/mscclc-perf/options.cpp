@@ -272,7 +272,8 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 
 int parseOptions(int argc, char **argv, Options &options) {
   constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GLD:P:E:HT:J:M:CO:l:N:h";
-  // A first pass looks for --calibrate, because the meaning of -o and the defaults depend on it. It may come behind -o.
+  // A first pass looks for --calibrate, because the meaning of -o and the defaults depend on it. --calibrate may come
+  // behind other options.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')
       return 2;

@@ -34,7 +34,7 @@ std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel);
 /// Describes the types, operations, packets and sizes that a kernel accepts.
 std::string offerOf(const MscclcKernel &kernel);
 
-const char *packetName(uint32_t packet); ///< "-" for none
+const char *packetName(uint32_t packet); ///< name of the kind of packet; "-" for none
 
 /// Writes all rows as one JSON array. Returns false if the file cannot be written.
 bool writeJson(const std::string &path, const std::vector<Measured> &measured);

@@ -141,7 +141,7 @@ Status Proxy::step(bool &served) {
       return {};
     served = true;
     const MscclcTrigger request = slot;
-    // After this, the slot may be filled again, while the copy of its request may still be in flight.
+    // When a request has been taken, its slot may be filled again, even if its copy is still in flight.
     MSCCLC_TRY(serve(request));
     ++next_;
     __atomic_store_n(&queue_->tail, next_, __ATOMIC_RELEASE);
@@ -260,7 +260,7 @@ void ProxyThread::run() {
   using Clock = std::chrono::steady_clock;
   auto lastBusy = Clock::now();
   auto pause = std::chrono::microseconds(0);
-  bool isOver = false; // at the last check, no requests could come any more
+  bool isOver = false; // true: at the last check, no more requests could come
   while (!stopping_) {
     const bool wasWoken = wake_.exchange(false), any = stepAll();
     const auto now = Clock::now();

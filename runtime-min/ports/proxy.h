@@ -119,7 +119,7 @@ private:
   Queue *queue_ = nullptr;
   Stream stream_ = nullptr;
   std::atomic<bool> launched_{false};
-  Event halves_[2] = {nullptr, nullptr}; ///< [half of `values`]: recorded after the requests that use the half
+  Event halves_[2] = {nullptr, nullptr}; ///< events, by half of `values`: recorded after the requests that use the half
 };
 
 } // namespace mscclc::rt

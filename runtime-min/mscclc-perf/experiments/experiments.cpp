@@ -41,8 +41,8 @@ MSCCLC_ALGORITHM void copy(int blocks = 1, int threads = 1024) {
     Rank(0).copy(Rank(0).output()[block], Rank(0).input()[block], tb(block));
 }
 
-/// One block makes copies one after the other. Each copy needs synchronisation with the copy before it if `inTurn`, and
-/// none does otherwise.
+/// One block makes copies one after the other. If `inTurn`, each copy needs synchronisation with the copy before it.
+/// Otherwise no copy needs synchronisation.
 MSCCLC_ALGORITHM void copies(bool inTurn = false, int count = 16) {
   CollectiveProgram program(inTurn ? "copies_in_turn" : "copies_apart", AllReduce(1, 2 * count, false),
                             {.maxMessageSize = chainLimit});
