@@ -25,7 +25,7 @@ struct Source {
 struct Row {
   const char *name; ///< the name in kernels
   bool rooted;
-  bool wholeInput, wholeOutput;       ///< true: a rank's buffer has `ranks` shares; false: it has one
+  bool wholeInput, wholeOutput;       ///< true: a rank's buffer has `ranks` shares; false: it has one share
   bool messageIsOutput;               ///< true: a message is as long as the output; false: as the input
   uint64_t (*shares)(uint64_t ranks); ///< number of equal parts of a message
   double (*busFactor)(double ranks);  ///< the quotient of bus bandwidth and algorithm bandwidth, as in nccl-tests

@@ -17,10 +17,10 @@ namespace mscclc::hang {
 struct Wait {
   std::string kernel;
   uint32_t rank = 0, block = 0, operation = 0; ///< `operation`: position in the block's program
-  std::string name, place;                     ///< the operation's, as "wait" and "a.cpp:7"; empty: not known
+  std::string name, place;                     ///< operation's name and place ("wait", "a.cpp:7"); empty: not known
   uint32_t kind = 0;                           ///< MscclcWaitKind
   std::vector<uint32_t> from;                  ///< ranks that it waits for; empty: other blocks, or not known
-  uint64_t index = 0, expected = 0, came = 0;  ///< as in MscclcStall; for packets, `came` counts them
+  uint64_t index = 0, expected = 0, came = 0;  ///< see MscclcStall; for packets, `came` is how many have come
   uint64_t milliseconds = 0;                   ///< duration of the wait so far; 0: not known
 };
 

@@ -67,7 +67,7 @@ template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
     return static_cast<Bits>(F::nan);
   uint32_t rounded;
   if (magnitude < static_cast<uint32_t>(128 - F::bias) << 23) {
-    // A value below the smallest normal number: the mantissa of the sum is the number of subnormal steps.
+    // For a value below the smallest normal number, the mantissa of the sum is the number of subnormal steps.
     const float steps = powerOfTwo(24 - F::bias - static_cast<int>(F::mantissa));
     rounded = bitsOf(floatOf(magnitude) + steps) - bitsOf(steps);
   } else {

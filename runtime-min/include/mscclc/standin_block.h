@@ -50,8 +50,8 @@ inline void releaseOrder(void *) {}
 inline void acquireOrder(void *) {}
 #endif
 
-/// A stack and the registers of a thread that does not run. The thread sanitizer sees each context as a thread, and a
-/// switch as no order.
+/// A stack and the registers of a thread that does not run. The thread sanitizer sees each context as a thread. For the
+/// sanitizer, a switch orders nothing.
 class Context {
 public:
   ucontext_t registers{};
@@ -108,8 +108,8 @@ struct Block {
 /// Some blocks of a launch. One thread of the host runs all their threads.
 class Worker {
 public:
-  /// Runs `kernel` in the threads of the blocks `first`, `first` + `step`, … of `blocks` blocks of `threads` threads.
-  /// Returns when all of them have ended.
+  /// Runs `kernel` in all threads of the blocks `first`, `first` + `step`, … below `blocks`. Each block has `threads`
+  /// threads. Returns when all threads have ended.
   static void run(unsigned first, unsigned step, unsigned blocks, unsigned threads,
                   const std::function<void()> &kernel) {
     Worker worker(kernel);

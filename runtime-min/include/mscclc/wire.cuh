@@ -45,7 +45,7 @@ template <class K> struct WireOctet {
   }
 };
 
-/// Returns the length in the message of a block, in bytes.
+/// Returns how many bytes of the message a block holds.
 template <class K> MSCCLC_BOTH constexpr uint64_t wireBlockBytes() {
   return K::Plan::Wire::elements * sizeof(typename K::Element);
 }
@@ -217,7 +217,7 @@ MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice
   const bool isMoved = PS::size + KS::size == 1 && !lies(plainSources, /*inMessage=*/true);
   const bool inScratch = lies(plainTargets, /*inMessage=*/false);
   const bool encodes = (inScratch || KD::size != 0) && !isMoved;
-  if (inScratch && isMoved) // otherwise combine() synchronises before the writes
+  if (inScratch && isMoved) // an operation that encodes synchronises in combine(), before it writes
     syncBlock();
   const auto perRow = static_cast<unsigned>(slice.nominal / blockBytes); // 0: there is no message
   const auto begin = static_cast<unsigned>(slice.begin / blockBytes);

@@ -33,7 +33,7 @@ namespace mscclc::device::detail {
 
 constexpr uint64_t launchRuns = uint64_t{1} << 63; ///< the bit of MscclcRankArgs::launches that is set during a launch
 
-/// Records that a wait of the rank has given up, so that its blocks copy no output.
+/// Records that a wait of the rank has given up. Then no block of the rank copies the output.
 MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
   if (args.staging.output != nullptr || args.index.work != nullptr)
     storeRelaxed(&args.staging_state[1], 1);
@@ -101,7 +101,7 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted,
     reportOverlap(args, overlaps ? 0 : number == 0 ? 2 : 1, launch, begun * counted, finished);
   return launch;
 }
-/// Does the same where all launches have the same blocks.
+/// Begins a launch in a Plan whose launches all have the same blocks.
 MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   return beginLaunch(args, blockCount(), true);
 }

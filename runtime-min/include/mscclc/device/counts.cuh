@@ -172,8 +172,8 @@ template <class K> MSCCLC_DEVICE void awaitAll(const K &k, const char *packets, 
 }
 
 /// For each other node, puts `bytes` bytes of this rank's table into the table of the rank with the same place in its
-/// node (port.cuh). from(node) returns where the bytes begin in this table. They go to the place that `to` has in this
-/// table. All threads of a block call it.
+/// node (port.cuh). from(node) returns where the bytes begin in this rank's table. In the other table, they go to the
+/// place that `to` has in this rank's table. All threads of a block call it.
 template <class K, class From>
 MSCCLC_DEVICE void sendToNodes(const K &k, const From &from, const char *to, uint64_t bytes);
 

@@ -204,8 +204,8 @@ MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t
                : "memory");
   return old == expected;
 }
-// Accesses to words that are shared with the host. They name global memory: without that, the compiler would add a
-// second path, for shared memory, which takes instructions and registers.
+// Accesses to words that are shared with the host. Their instructions name global memory. Otherwise the compiler would
+// add a second path, for shared memory, which takes instructions and registers.
 MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) {
   uint32_t v;
   asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(globalAddress(p)) : "memory");

@@ -66,7 +66,7 @@ template <class PlanT> struct IndexWork {
     return expert >= 0 && expert < cells ? static_cast<uint32_t>(expert) : nobody;
   }
   MSCCLC_DEVICE bool isLive(uint32_t entry) const { return ordinals[entry] < capacity; }
-  /// True if this entry gives its row a place in a slot.
+  /// True if entry `entry` gives its row a place in a slot.
   MSCCLC_DEVICE bool isPlaced(uint32_t entry) const { return placed[entry] < capacity; }
   /// True if an entry is live, and is the first live entry of its row that names an expert of its rank.
   MSCCLC_DEVICE bool isFirst(uint32_t entry) const {
@@ -292,8 +292,8 @@ template <class Plan, class W> MSCCLC_DEVICE uint32_t liveOf(const W &w, uint32_
   return rows;
 }
 
-/// The handing over of a group's rows by blocks of rows (MscclcIndex::ready). Each block of threads visits the rows
-/// that it copies in their order. If `toSlots`, it waits before each row until the user has announced the row's block.
+/// Hands over the rows of a group by blocks of rows (MscclcIndex::ready). Each block of threads visits the rows that it
+/// copies in their order. If `toSlots`, it waits before each row until the user has announced the row's block.
 /// Otherwise it counts the rows that it has copied. The block of threads that counts the last row of a block of rows
 /// announces that block. If the Plan has no `readyRows`, the functions do nothing.
 template <bool toSlots, class W> struct HandedOver {
@@ -396,7 +396,7 @@ MSCCLC_DEVICE uint32_t takenBy(uint32_t rows, uint32_t most, uint32_t align) {
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
   using Plan = typename W::Plan;
   constexpr uint32_t members = membersOf<Plan>;
-  uint32_t first = w.block; // changes with each cell, because most cells have fewer rows than there are blocks
+  uint32_t first = w.block; // `first` changes with each cell, because most cells have fewer rows than there are blocks
   uint32_t begin = 0;
   for (uint32_t group = 0; group < groupsOf<Plan>; ++group) {
     HandedOver<toSlots, W> blocks(w, group, liveOf<Plan>(w, group));
@@ -463,7 +463,7 @@ template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
 /// Copies each row of the slots to the places in its list. Blocks take turns at rows.
 template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) {
   using Plan = typename W::Plan;
-  uint32_t first = w.block; // changes with each slot, as in copyCells()
+  uint32_t first = w.block; // `first` changes with each slot, as in copyCells()
   for (uint32_t src = 0; src < W::ranks; ++src) {
     for (uint32_t row = first; row < w.sent[src]; row += blockCount()) {
       const char *const inSlot = slots + (src * w.parameters.capacity + row) * w.args.row_bytes;

@@ -7,10 +7,10 @@
 // packets needs no signal, because the network writes aligned 8-byte words as a whole.
 //
 // The proof assumes the following of a port, and NCCL promises it:
-// - After a wait for a signal, all earlier puts of the channel have arrived. NCCL promises this for a strong signal,
-// for the earlier puts of its context to its peer.
-// - After a flush, the sources of earlier puts may be overwritten. A flush says nothing about the other end. NCCL
-// promises no more for its flush, nor for the counter that a put raises.
+// - After a wait for a signal, all earlier puts of the channel have arrived. NCCL promises that a strong signal arrives
+// after all earlier puts of its context to the same peer.
+// - After a flush, the sources of earlier puts may be overwritten. A flush says nothing about the other end. NCCL's
+// flush, and the counter that a put raises, promise no more than this either.
 // - Nothing of an aborted launch arrives after a reset. A flush cannot ensure that. So each end sends one more strong
 // signal, the settling signal, and a reset waits for the settling signals of the peers. Channel c waits for signal
 // `signals` + c. An end without a counterpart at the peer uses the first context, and raises signal 2 * `signals` of

@@ -323,7 +323,7 @@ public:
   }
 
 private:
-  /// Does what comes before the first operation of a block.
+  /// Does the work that comes before the first operation of a block.
   MSCCLC_DEVICE void begin() const {
     if constexpr (hasExperts<Plan>)
       detail::packRows<Plan, T>(parameters, launch);
@@ -336,7 +336,7 @@ private:
     if constexpr (hasSlots<Plan>)
       detail::sendCounts(*this);
   }
-  /// Does what comes after the last operation of a block.
+  /// Does the work that comes after the last operation of a block.
   MSCCLC_DEVICE void end() const {
     if constexpr (hasSlots<Plan>)
       detail::receiveCounts(*this);

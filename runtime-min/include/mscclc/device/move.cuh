@@ -17,8 +17,8 @@ constexpr unsigned maxUnrolled = 8;
 template <class K> constexpr unsigned maxHeld = K::Outlined::value ? maxUnrolled : 6;
 /// The largest number of rows whose addresses are passed to a function. More addresses would be passed through memory.
 constexpr unsigned maxPassed = 9;
-/// The number of loads that a thread of a Plan's kernel has in flight, if there is enough to load. From sm_100 on, the
-/// 64 registers that a thread of a block of 1,024 has are enough for three.
+/// The number of loads that a thread of a Plan's kernel has in flight, if there is enough to load. In a block of 1,024
+/// threads, a thread has 64 registers. From sm_100 on, they are enough for three loads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 template <class Plan> constexpr unsigned loadsInFlight = Plan::threads > 896 ? 3 : 4;
 #else
@@ -35,7 +35,7 @@ template <class R> struct Pointers<0, R> {
   using Row = R;
 };
 
-/// Returns the same rows. The compiler computes addresses in registers here, and not again at each use.
+/// Returns the same rows. Makes the compiler compute their addresses here, and not again at each use.
 template <unsigned N> MSCCLC_DEVICE Pointers<N> apartRows(Pointers<N> rows) {
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i)
@@ -250,7 +250,7 @@ MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, ui
   if constexpr (together > 1) {
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
-    for (; at + (step - lanes) < count; at += step) // without apart(), it would keep a pointer for each access
+    for (; at + (step - lanes) < count; at += step) // without apart(), the loop would keep a pointer for each access
       reduceSome<T, Op, Word, InFlight, N, D, together>(place, source, target, apart(at), lanes);
   }
   MSCCLC_NO_UNROLL

@@ -259,7 +259,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b)
       if (N % batch == 0 || from + b < N)
-        at[b] = apart(rows(from + b) + uint64_t{i} * Packet::bytes); // is not computed again at each poll
+        at[b] = apart(rows(from + b) + uint64_t{i} * Packet::bytes); // apart() keeps the address for all polls
     const auto haveCome = [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL

@@ -50,7 +50,7 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   else                                                                                                                 \
     MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.max." greatest)
 
-/// Loads a word through a multicast mapping. The result is the reduction with Op of this word of all devices.
+/// Loads a word through a multicast mapping. Returns the reduction with Op of the words that all devices have there.
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
   Vec16 v{};
   if constexpr (std::is_same_v<T, float>) {
