@@ -28,7 +28,7 @@ struct MscclcCommunicator {
 
 namespace {
 
-/// An instance is its own handle.
+/// Returns the instance of a handle. The handle is the instance's address.
 const Instance *of(const MscclcInstance *handle) {
   return reinterpret_cast<const Instance *>(handle);
 }
@@ -36,7 +36,7 @@ Instance *of(MscclcInstance *handle) {
   return reinterpret_cast<Instance *>(handle);
 }
 
-/// Every call that touches devices leaves the caller's as it was.
+/// Returns a guard that restores the caller's current device at the end of the call.
 DeviceGuard keepDevice(const MscclcCommunicator *communicator) {
   return DeviceGuard(communicator->communicator->platform());
 }
@@ -45,14 +45,14 @@ Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
 }
 
-/// The limit of a wait for the end of a graph, because CUDA reports that end some time later.
+/// The longest wait for the end of a graph. CUDA reports that end only some time after it.
 constexpr std::chrono::milliseconds patience{1000};
 
-/// Ends an object: waits until the launches of this process are over, and calls `close`. Afterwards this process may
-/// leave, whatever the others do. `together`: waits until the launches of all processes are over, and then until all
-/// have called `close`. Afterwards memory may be freed. If the communicator has failed, nothing waits. The object
-/// stays, and `close` is not called, if a graph holds it, as `lasts()` says: here or, with `together`, in any process.
-/// Then the result is MSCCLC_ERROR_IN_GRAPH.
+/// Ends an object. Waits until the launches of this process are over, and calls `close`. Afterwards this process may
+/// leave the communicator. With `together`, the launches of all processes must be over before `close`, and the result
+/// comes after all processes have called `close`. Afterwards memory may be freed. If the communicator has failed,
+/// processes do not wait for each other. If `lasts()` says that a graph holds the object, in this process or, with
+/// `together`, in any process, the object stays: `close` is not called, and the result is MSCCLC_ERROR_IN_GRAPH.
 template <class Lasts, class Close>
 Status retire(Communicator &communicator, const std::string &what, bool together, Lasts lasts, Close close) {
   Status status = communicator.settle();
@@ -74,7 +74,7 @@ Status retire(Communicator &communicator, const std::string &what, bool together
   if (!isWell || !status.ok() || !together)
     return status;
   status = communicator.meeting().exchange(what + ": unmapped", {}, all);
-  if (!status.ok()) // who did not come here may still use what is retired
+  if (!status.ok()) // another process may still use the object
     communicator.fail(status);
   return status;
 }
@@ -101,7 +101,7 @@ int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique
   return MSCCLC_OK;
 }
 
-/// `wait`: the time to wait for the end of graphs.
+/// Releases a buffer. Waits at most for the time `wait` until the graphs that hold the buffer have ended.
 int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   if (buffer == nullptr)
     return MSCCLC_OK;
@@ -120,7 +120,7 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   return report(status);
 }
 
-/// Does everything that precedes the end of a communicator. If it returns MSCCLC_ERROR_IN_GRAPH, nothing has ended.
+/// Ends this process's part in a communicator. If the result is MSCCLC_ERROR_IN_GRAPH, nothing has ended.
 Status leave(MscclcCommunicator &handle) {
   Communicator &communicator = *handle.communicator;
   const DeviceGuard guard = keepDevice(&handle);
@@ -141,7 +141,7 @@ Status leave(MscclcCommunicator &handle) {
   return status;
 }
 
-/// Makes a call on a communicator, if there is one.
+/// Passes the communicator of `handle` to `call`, and reports the result. Fails if the handle is null.
 template <class Do> int32_t on(MscclcCommunicator *handle, Do call) {
   if (handle == nullptr)
     return report(noHandle("communicator"));
@@ -149,7 +149,8 @@ template <class Do> int32_t on(MscclcCommunicator *handle, Do call) {
   return report(call(*handle->communicator));
 }
 
-/// Copies from the host to a local rank's part, or, where `from` is null, back `to` the host.
+/// Copies from the host (`from`) to a local rank's part of a buffer. If `from` is null, copies from that part to the
+/// host (`to`).
 int32_t copyPart(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, const void *from,
                  uint64_t bytes) {
   if (buffer == nullptr || (to == nullptr && from == nullptr && bytes != 0))

@@ -16,14 +16,14 @@ constexpr uint64_t defaultWaitMs = 10000;
 #endif
 constexpr uint64_t defaultReportMs = 30000;
 constexpr uint64_t defaultSetupMs = 60000;
-/// Ten years: longer times mean no limit.
+/// Ten years, in milliseconds. A longer timeout counts as no limit.
 constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 
-/// The description of a rank that its process sends.
+/// The description of a rank, which its process sends to all processes.
 struct RankCard {
   DeviceFacts device;
   uint32_t platform;
-  uint64_t number; ///< the communicator's number in this process; rank 0's names it
+  uint64_t number; ///< this process's number for the communicator; all processes use that of rank 0
 };
 
 std::chrono::milliseconds graceOf(uint64_t waitMs) {
@@ -125,7 +125,8 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
 
 /// Exchanges the facts about the devices of all ranks.
 Status Communicator::introduceRanks() {
-  // The time distinguishes the communicators of a process, and the process number those of a machine.
+  // The time distinguishes the communicators of one process. The process number distinguishes the processes of a
+  // machine.
   const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   const uint64_t number = now ^ static_cast<uint64_t>(::getpid()) << 48;
   uint64_t id = number;
@@ -173,7 +174,7 @@ Communicator::~Communicator() {
     for (size_t i = 0; i < streams_.size(); ++i)
       platform_->destroyStream(device(static_cast<uint32_t>(i)), streams_[i]);
   }
-  // The watch calls the engine, and the meeting of the engine calls the watch.
+  // The watch calls the engine, and the engine's meeting calls the watch, so both stop before either is destroyed.
   if (watch_)
     watch_->stop();
   if (engine_)
@@ -183,7 +184,7 @@ Communicator::~Communicator() {
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
   if (!engine_->isNear(rank))
     return false;
-  // Memory of another process is reachable after it is mapped, and NCCL maps that of all devices of a team.
+  // Memory of another process is reachable after it is mapped. NCCL maps the memory of all devices of a team.
   if (!isLocal(rank) || reaches_.empty())
     return true;
   return reaches_.at({device(localIndex), device(rank - firstLocalRank())});
@@ -229,13 +230,13 @@ Status Communicator::clear(const Memory &memory) {
 }
 
 Status Communicator::settlePorts() {
-  // All send before any waits: ranks that share a device may share a queue of it.
+  // All ports send before any port waits, because ranks that share a device may share one of its queues.
   Status sent;
   for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       if (Status status = ports->sendSettling(); sent.ok())
         sent = std::move(status);
-  // Less than the processes wait for each other afterwards.
+  // Half of the set-up timeout, so that processes that wait in the next round do not give up earlier.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(setupTimeoutNs_ / 2);
   for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())

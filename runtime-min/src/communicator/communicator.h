@@ -27,17 +27,17 @@ public:
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return site_.rankDevices[localIndex]; }
   const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
-  /// True if another rank, of any process, has the device of `rank`.
+  /// True if another rank, in any process, uses the same device as `rank`.
   bool sharesDevice(uint32_t rank) const;
   /// True if kernels on the device of a local rank can access the memory of `rank`.
   bool reaches(uint32_t localIndex, uint32_t rank) const;
-  /// True if every rank has its own device, and all these take part in multicast objects.
+  /// True if there are several ranks, each on its own device, and all these devices can take part in multicast objects.
   bool hasMulticast() const { return hasMulticast_; }
   Stream stream(uint32_t localIndex) const { return streams_[localIndex]; }
   /// True if launches of different instances follow each other.
   bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
-  /// A wait that takes so long is reported and goes on, in milliseconds; 0: none is.
+  /// Milliseconds after which a wait is reported, and continues; 0: waits are not reported.
   uint32_t reportMs() const { return reportMs_; }
   uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
@@ -47,26 +47,27 @@ public:
     watch_->awaitDescription();
     return health();
   }
-  /// Makes all waits give up, here and in the other processes. From any thread.
+  /// Makes all waits give up, here and in the other processes. May be called from any thread.
   void fail(const Status &reason);
-  /// Announces to the other processes that this one ends its part. If the engine does not outlast the program's
-  /// objects, waits until all living processes have left, too, but at most for the set-up timeout.
+  /// Announces to the other processes that this process leaves. If its memory does not stay valid afterwards
+  /// (Engine::outlasts), waits until all living processes have left, but at most for the set-up timeout.
   void leave();
   /// Waits for the launches of all instances.
   Status settle();
-  /// Waits until what they have asked their ports for is done. No launch runs here.
+  /// Waits until the ports have done everything that launches have requested. Called when no launch of this process
+  /// runs.
   Status drainPorts();
-  /// Whether the other processes may go on to use the memory of this one when it has left.
+  /// True if other processes may still use the memory of this process after it has left.
   bool outlasts() const { return engine_->outlasts() && processes() > 1; }
-  /// Allocates memory on every rank, filled with zeros. `multicast`: with a multicast mapping if the communicator has
-  /// them. Collective.
+  /// Allocates memory on every rank, filled with zeros. With `multicast`, the memory gets a multicast mapping if the
+  /// communicator has multicast. Collective.
   Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
     memory = engine_->memory(bytes);
     return memory->allocate(what, multicast && hasMulticast_);
   }
   /// Fills the memory of the local ranks with zeros.
   Status clear(const Memory &memory);
-  /// After a failure: everything as it was made. Collective.
+  /// Restores the communicator's initial state after a failure. Collective.
   Status reset();
 
   /// Kernels in the communicator, in the order in which they were loaded.
@@ -74,7 +75,8 @@ public:
   Instance *add(std::unique_ptr<Instance> instance);
   void remove(const Instance *instance);
   void removeAll();
-  /// By local rank: the instance that was launched last on it outside of captures, if it still exists; or null.
+  /// By local rank: the instance of the last launch outside captures. Null if there was none, or if the instance is
+  /// gone.
   std::vector<const Instance *> lastLaunched;
 
 private:
@@ -83,13 +85,14 @@ private:
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options);
   Status introduceRanks();
-  /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
+  /// Waits until everything that launches have sent over the network has arrived. The limit is half of the set-up
+  /// timeout.
   Status settlePorts();
 
   std::unique_ptr<Platform> platform_;
   Site site_;
   std::vector<DeviceId> deviceIds_;                     ///< by rank
-  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to another one
+  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< by two devices of the process: the first reaches the second
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
   uint32_t reportMs_ = 0;
@@ -101,8 +104,9 @@ private:
   std::vector<std::unique_ptr<Instance>> instances_;
 };
 
-/// Makes the ports of a local rank to ranks of the load/store team, which a thread of the process serves. Where that is
-/// part of the library (../ports), it sets it. `graphs`: those that replay launches of the kernel.
+/// Makes a local rank's ports to ranks of the load/store team. A thread of the process serves these ports. `graphs`:
+/// the graphs that replay launches of the kernel. The function is set by ../ports; null if that is not part of the
+/// library.
 extern Status (*createProxy)(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel,
                              const GraphHold &graphs, const PortRank &rank, std::unique_ptr<Ports> &ports);
 

@@ -30,7 +30,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   for (const std::unique_ptr<Ports> &ports : instance->ports_)
     if (ready.ok())
       ready = ports->reset();
-  // A peer's first signal must not come before these counters are there.
+  // On all ranks, these counters must exist before a peer sends its first signal.
   std::vector<Message> all;
   MSCCLC_TRY(communicator.meeting().agree(name + ": ready", ready, {}, all));
   result = communicator.add(std::move(instance));

@@ -16,21 +16,21 @@ public:
   static Status create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
                        uint64_t maxRowBytes, Instance *&result);
   ~Instance();
-  /// Unmaps the memory of other processes. They may free it after all processes have done so.
+  /// Unmaps the memory of other processes. A process may free its memory after all processes have done this.
   void disconnect();
 
   Communicator &communicator() { return communicator_; }
   const MscclcKernel &kernel() const { return kernel_; }
-  uint64_t scratchBytes() const { return scratch_->bytes(); } ///< scratch of each rank
+  uint64_t scratchBytes() const { return scratch_->bytes(); } ///< bytes of scratch on each rank
 
   /// Starts the local ranks. `input` and `output` are the buffers of the call.
   Status launch(const MscclcCall &call, const Memory *input, const Memory *output);
   const GraphHold &graphs() const { return graphs_; }
   /// Waits for all launches so far, except for those that graphs replay.
   Status settle();
-  /// Those that its channels go through: to ranks of the load/store team, and to others.
+  /// Returns the ports of the instance, to ranks inside and outside the load/store team.
   const std::vector<std::unique_ptr<Ports>> &ports() const { return ports_; }
-  /// Everything as it was made. Nothing runs, on any rank, and what was sent has arrived.
+  /// Restores the initial state. Called when no launch runs on any rank, and all sent data has arrived.
   Status reset();
 
 private:
@@ -39,39 +39,39 @@ private:
   /// A local rank.
   struct RankState {
     std::vector<MscclcMemoryChannel> memoryChannels;
-    MscclcMemoryChannel *channelTable = nullptr; ///< the same on the device, with MSCCLC_CHANNEL_TABLE
-    MscclcPortChannel *portChannels = nullptr;   ///< on the device
+    MscclcMemoryChannel *channelTable = nullptr; ///< device copy of `memoryChannels`; null without MSCCLC_CHANNEL_TABLE
+    MscclcPortChannel *portChannels = nullptr;   ///< table on the device
     MscclcStatus *status = nullptr;
-    std::vector<MscclcBuffers> buffers; ///< the buffers of the launch in flight, by rank
-    std::vector<void *> multicast;      ///< and by switch channel
-    std::vector<void *> arrays;         ///< and of hooks
-    std::vector<void *> countTables;    ///< one for each rank; none in a kernel without counts
+    std::vector<MscclcBuffers> buffers; ///< buffers of the launch in flight, by rank
+    std::vector<void *> multicast;      ///< multicast addresses of the launch, by switch channel
+    std::vector<void *> arrays;         ///< the hooks' arrays of the launch
+    std::vector<void *> countTables;    ///< count table of each rank; none in a kernel without counts
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< whether the current launch is captured
-    bool launched = false; ///< launched and not waited for since; the watch reads it, too
+    bool launched = false; ///< true from a launch until a wait for it; the watch also reads this
   };
 
   Status examine(uint64_t maxRowBytes);
   Status agree(const Status &examined, uint64_t maxMessageBytes, uint64_t maxRowBytes);
   Status checkReach() const;
-  /// Opens ports for channels that lead out of the load/store team, if any rank has one. Collective.
+  /// Opens ports for channels that lead out of the load/store team, if any rank has such a channel. Collective.
   Status openPorts();
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcMemoryChannel> &channels) const;
-  /// Finds out whether signals of a local rank to `peer` are stored as counts, because the link may lose additions.
+  /// Finds out whether a local rank signals to `peer` by storing counts, because the link may lose additions.
   Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
-  /// Adds the port channels, and their ends.
+  /// Adds a local rank's port channels to `channels`, and their ends to `ends`.
   void addPortChannels(uint32_t localIndex, std::vector<MscclcPortChannel> &channels, std::vector<PortEnd> &ends) const;
-  /// Copies a table to memory of a local rank's device. Null if it is empty.
+  /// Copies a table to the device of a local rank, and sets `onDevice`. Does nothing if the table is empty.
   template <class Row> Status upload(uint32_t localIndex, const std::vector<Row> &table, Row *&onDevice) const;
   Status writeSemaphores(uint32_t localIndex);
-  /// Writes the addresses of a launch's buffers, for all local ranks. `lowBits`: a bitwise or of all addresses.
+  /// Writes the addresses of a launch's buffers, for all local ranks. Adds the bits of all addresses to `lowBits`.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
   Status checkStreams(const MscclcCall &call) const;
-  /// Checks that the kernels of a split launch take turns.
+  /// Checks that the sending and the receiving launches of a split kernel alternate.
   Status checkPart(const MscclcCall &call) const;
-  /// Checks the rows and arrays of a call, and takes the arrays, for all local ranks.
+  /// Checks the row length and the hooks' arrays of a call, and stores the arrays' addresses, for all local ranks.
   Status takeHookArguments(const MscclcCall &call);
   /// Checks the counts of a call, for all local ranks.
   Status checkCounts(const MscclcCall &call) const;
@@ -79,11 +79,12 @@ private:
   Status checkIndex(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
-  /// Finds out which streams are captured. Their graphs keep the objects that the launch uses.
+  /// Finds out which streams are captured, and makes their graphs keep the objects that the launch uses.
   Status keepInGraphs(const MscclcCall &call, const LaunchBuffers &place);
   Status countThreads(const MscclcVariant &variant, uint32_t &most);
   Status orderAfterOthers(const MscclcCall &call);
-  /// Makes later work in the stream of a local rank wait for the last launch of `before` (or null) on rank `other`.
+  /// Makes later work in `stream` of a local rank wait for the last launch of `before` on local rank `other`. Does
+  /// nothing if `before` is null.
   Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
   Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
                const LaunchBuffers &place, uint32_t localIndex);
@@ -108,13 +109,14 @@ private:
   uint64_t maxRowBytes_ = 0; ///< 0: no rows
   uint64_t scratchStride_ = 0;
   std::optional<uint64_t> sentBytes_; ///< message size of the last MSCCLC_SEND, until its MSCCLC_RECEIVE; else nothing
-  std::unique_ptr<Memory> sync_;      ///< counters, and behind them the table of counts
-  uint64_t countsAt_ = 0;             ///< byte of `sync_` at which the table begins
+  std::unique_ptr<Memory> sync_;      ///< the counters, followed by the table of counts
+  uint64_t countsAt_ = 0;             ///< byte of `sync_` at which the table of counts begins
   std::unique_ptr<Memory> scratch_;
   std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;
   static constexpr uint32_t unknownThreads = UINT32_MAX;
-  /// By variant: threads of a block with which all blocks fit, in all processes; in a single one asked for when wanted.
+  /// By variant: the most threads of a block with which all blocks are resident, in all processes. If there is only one
+  /// process, they are counted at the variant's first launch.
   std::vector<uint32_t> mostThreads_;
   GraphHold graphs_;
 };

@@ -14,13 +14,13 @@ std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes, uin
   return rt::identityOf(kernel) + format("%llu %llu", wide(maxMessageBytes), wide(maxRowBytes));
 }
 
-/// It is more than any memory has, but small enough to be multiplied.
+/// A limit in bytes. No memory is so large, and the limit is small enough to be multiplied.
 constexpr uint64_t largestMessage = uint64_t{1} << 48;
 
 } // namespace
 
-/// Checks whether this process can load the kernel. If there are other processes, also counts the threads that each
-/// variant may have. If a process refused a launch alone, the others would wait for it.
+/// Checks whether this process can load the kernel. If there are other processes, also counts the threads that a block
+/// of each variant may have. Otherwise one process alone might refuse a launch, and the others would wait for it.
 Status Instance::examine(uint64_t maxRowBytes) {
   MSCCLC_TRY(checkDescription(&kernel_));
   MSCCLC_TRY(checkPlatform(kernel_, communicator_.platform().kind()));
@@ -55,7 +55,8 @@ Status Instance::countThreads(const MscclcVariant &variant, uint32_t &result) {
   return {};
 }
 
-/// Agrees whether all processes can load the kernel. `examined`: whether this one can. Either all or none load it.
+/// Agrees with the other processes whether all can load the kernel; if one cannot, none loads it. `examined`: the
+/// result in this process.
 Status Instance::agree(const Status &examined, uint64_t maxMessageBytes, uint64_t maxRowBytes) {
   Bytes mine;
   if (examined.ok()) {
@@ -65,7 +66,7 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes, uint64_
     mine = bytesOf(mostThreads_.data(), mostThreads_.size());
     mine.insert(mine.end(), identity.begin(), identity.end());
   }
-  // An invalid description has no name.
+  // The name of an invalid description cannot be read.
   const std::string what = checkDescription(&kernel_).ok() ? format("load kernel '%s'", kernel_.name) : "load a kernel";
   std::vector<Message> all;
   MSCCLC_TRY(communicator_.meeting().agree(what, examined, mine, all));
@@ -93,7 +94,7 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
   if (threads <= most)
     return {};
   if (communicator_.processes() == 1)
-    return countResidents(variant, threads); // says how many fit
+    return countResidents(variant, threads); // the failure says how many blocks fit
   return failure(MSCCLC_ERROR_NOT_RESIDENT,
                  "kernel '%s': the blocks of %u threads of all ranks on a device wait for each other, and with "
                  "more than %u threads they do not all fit on it at once; use fewer blocks, fewer threads a "
@@ -101,9 +102,9 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
                  kernel_.name, threads, most);
 }
 
-/// Counts resident blocks. All ranks of a device wait for each other, so their blocks must be resident at the same
-/// time, together with everything that the device needs to copy for their port channels. The query also loads the
-/// kernel, which must not happen while a part of it already runs.
+/// Checks that the blocks of all ranks of a device can be resident at the same time, because these ranks wait for each
+/// other. Reserves room for the copies of their port channels. The query also loads the kernel. This must not happen
+/// while some of the ranks already run.
 Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;

@@ -10,9 +10,9 @@
 namespace mscclc::rt {
 namespace {
 
-constexpr uint32_t hostThreads = 4; ///< threads of a block, if the caller gives none
+constexpr uint32_t hostThreads = 4; ///< threads of a block on the host, if the caller gives none
 
-/// Returns the number of an array of hooks; MscclcKernel::num_arrays if the kernel has none of this name.
+/// Returns the index of the hooks' array `name`; MscclcKernel::num_arrays if the kernel has no such array.
 uint32_t arrayOf(const MscclcKernel &kernel, const std::string &name) {
   uint32_t i = 0;
   while (i < kernel.num_arrays && name != kernel.arrays[i].name)
@@ -26,7 +26,8 @@ Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
   return call.streams != nullptr ? call.streams[localIndex] : communicator_.stream(localIndex);
 }
 
-/// Checks that no two ranks have one stream. Ranks wait for each other, so none may be queued behind another.
+/// Checks that no two ranks of a device use the same stream. Ranks wait for each other, so no rank may be queued behind
+/// another rank.
 Status Instance::checkStreams(const MscclcCall &call) const {
   if (call.streams == nullptr)
     return {};
@@ -107,7 +108,7 @@ Status Instance::checkCounts(const MscclcCall &call) const {
     return checkIndex(call);
   if (!takesCounts)
     return {};
-  if (call.staging != nullptr) // a copy of the output would overwrite what lies behind live rows
+  if (call.staging != nullptr) // a copy of the output would overwrite the bytes behind the rows that came
     return failure(MSCCLC_ERROR_UNSUPPORTED, "kernel '%s' takes counts of rows, so it copies no input or output",
                    kernel_.name);
   for (uint32_t i = 0; i < local_.size(); ++i) {
@@ -237,11 +238,11 @@ Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place
   return {};
 }
 
-/// Orders launches. Launches of this instance follow each other on each rank. Launches of different instances also
-/// follow each other, over all ranks of a device, because the blocks of two kernels might not fit on it together. If
-/// two devices then began with different kernels, each kernel would wait for ever for its blocks on the other device.
-/// Only with MscclcCommunicatorOptions::unchained, launches of different instances are not ordered, unless local ranks
-/// share a device.
+/// Orders a launch after earlier launches. Launches of one instance follow each other on each rank. Launches of
+/// different instances also follow each other, over all ranks of a device, because the blocks of two kernels might not
+/// fit on it together. If two devices then began with different kernels, each kernel would wait for ever for its blocks
+/// on the other device. With MscclcCommunicatorOptions::unchained, launches of different instances are ordered only if
+/// local ranks share a device.
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
@@ -256,7 +257,7 @@ Status Instance::orderAfterOthers(const MscclcCall &call) {
       if (communicator_.lastLaunched[j] != this)
         MSCCLC_TRY(orderAfter(communicator_.lastLaunched[j], j, i, stream));
     }
-    // The last launch on a rank follows everything before it.
+    // The last launch on a rank follows all earlier launches on it.
     MSCCLC_TRY(orderAfter(shared || communicator_.chains() ? communicator_.lastLaunched[i] : this, i, i, stream));
   }
   return {};
@@ -331,7 +332,8 @@ Status Instance::start(const MscclcVariant &variant, uint32_t threads, const Msc
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
 }
 
-/// The user who replays a graph orders a captured launch.
+/// Records a launch, so that later launches can follow it. A captured launch is not recorded, because the user who
+/// replays its graph orders it.
 Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
@@ -357,7 +359,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   MSCCLC_TRY(communicator_.explainedHealth());
   MSCCLC_TRY(checkPart(call));
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
-  // No launch: double scratch must not switch halves if nothing moves. But counts of rows are results.
+  // An empty message needs no launch, and double scratch must not switch halves for it. But a kernel with counts of
+  // rows runs, because the counts are results.
   if (call.message_bytes == 0 && (kernel_.flags & (MSCCLC_TAKES_INDEX | MSCCLC_TAKES_COUNTS)) == 0)
     return {};
   if (call.message_bytes > maxMessageBytes_)
@@ -407,9 +410,9 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   common.timeout_ns = communicator_.waitTimeoutNs();
 
   wakePorts();
-  // From here on nothing may wait, because the first ranks already run, and wait for the ranks that do not run yet.
-  // Events are recorded after all ranks have started: if streams share one of the device's queues, an event delays
-  // everything behind it.
+  // From here on, this thread must not wait: the ranks that already run wait for the ranks that do not run yet. Events
+  // are recorded after all ranks have started: if streams share one of the device's queues, an event delays everything
+  // behind it.
   Status status;
   uint32_t started = 0;
   for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
@@ -421,8 +424,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
       status = std::move(recorded);
   communicator_.watch().launched();
   wakePorts();
-  // The ranks that run, here or in other processes, wait for those that do not. The first kernel of a split pair may
-  // run.
+  // Ranks that run, in this or another process, wait for the ranks that did not start. With a split kernel, the kernel
+  // that sends may already run.
   if (!status.ok() && (started != 0 || communicator_.processes() > 1 || (kernel_.flags & MSCCLC_SPLIT) != 0))
     communicator_.fail(status);
   else if (status.ok() && call.part != MSCCLC_WHOLE)

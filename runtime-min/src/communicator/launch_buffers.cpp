@@ -26,7 +26,8 @@ Status checkFits(const MscclcKernel &kernel, const char *what, const Memory *reg
   return {};
 }
 
-/// Returns the bytes of packed rows in a buffer of `whole` bytes, or of `rows` rows if these are fewer; 0: not given.
+/// Returns the size in bytes of a buffer of packed rows: room for `rows` rows, but at most `whole` bytes. If `rows` is
+/// 0, it is not given, and the size is `whole`.
 uint64_t withRoomFor(uint64_t rows, uint64_t rowBytes, uint64_t whole) {
   return rows == 0 || rows >= whole / rowBytes ? whole : rows * rowBytes;
 }
@@ -105,7 +106,8 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
     staging.output = nullptr;
   const uint64_t input = kernel.input_bytes(rank, call.message_bytes),
                  output = kernel.output_bytes(rank, call.message_bytes);
-  // It must be all of the buffer that it replaces, because a message may be longer than the caller's data.
+  // The caller's memory must be as long as the buffer that it replaces, because a message may be longer than the
+  // caller's data.
   const auto standsFor = [](const void *pointer, uint64_t bytes, uint64_t wanted) {
     return pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && bytes == wanted;
   };

@@ -6,7 +6,7 @@
 
 namespace mscclc::rt {
 
-/// The offsets of a buffer: that of rank r is offset + r * rankStep.
+/// The place of a buffer in a memory. On rank r, it begins at byte offset + r * rankStep.
 struct BufferOffsets {
   const Memory *region = nullptr;
   uint64_t offset = 0;
@@ -27,18 +27,19 @@ struct LaunchBuffers {
 Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Memory *input, const Memory *output,
                     LaunchBuffers &place);
 
-/// Checks whether `rank` can make the copies of a call to its input and from its output, with a kernel's variant.
+/// Checks whether `rank` can make the copies of `staging` to its input and from its output, with this variant of the
+/// kernel.
 Status checkStaging(const MscclcKernel &kernel, const MscclcVariant &variant, const MscclcCall &call, uint32_t rank,
                     const MscclcStaging &staging);
 
-/// The buffers of a rank that no other rank accesses.
+/// For each buffer of a rank: true if no other rank accesses it.
 struct PrivateBuffers {
   bool input = false;
   bool output = false;
 };
-/// Removes copies of a buffer to itself from `staging`. Lets a rank work on the caller's memory if no other rank can
-/// notice the difference, and removes those copies, too. `own`: the buffers of `rank`. Other ranks need not do the
-/// same.
+/// Removes from `staging` the copies of a buffer to itself. If no other rank can notice the difference, lets `rank`
+/// work on the caller's memory, and removes those copies, too. `own`: the buffers of `rank`. Other ranks may decide
+/// differently.
 void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t rank, PrivateBuffers isPrivate,
                 MscclcBuffers &own, MscclcStaging &staging);
 

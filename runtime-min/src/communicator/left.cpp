@@ -9,11 +9,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Keeps communicators that the program has destroyed, one Keeper in a process. For each of them, a thread waits for
-/// the other processes.
+/// Keeps communicators that the program has destroyed. There is one Keeper in a process. For each communicator, a
+/// thread waits until the other processes have left.
 class Keeper {
 public:
-  /// `deadline`: the time at which the wait at the process's exit ends.
+  /// Keeps `owner`, which owns `communicator`. At the process's exit, the wait for other processes ends at `deadline`.
   void add(const Communicator &communicator, std::shared_ptr<const void> owner, Clock::time_point deadline) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;
@@ -23,7 +23,7 @@ public:
     }).detach();
   }
 
-  /// Called at the process's exit.
+  /// Waits for the other processes. Called at the process's exit.
   void finish() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_until(lock, deadline_, [&] { return waiting_ == 0; });
@@ -36,7 +36,7 @@ private:
     std::unique_lock<std::mutex> lock(mutex_);
     --waiting_;
     if (isOver_ || others == Meeting::Others::Unknown) {
-      new std::shared_ptr<const void>(std::move(owner)); // nobody will say that it may end
+      new std::shared_ptr<const void>(std::move(owner)); // never freed: other processes may still use it
     } else {
       ++releasing_;
       lock.unlock();
@@ -57,8 +57,8 @@ private:
 } // namespace
 
 void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner) {
-  // Objects that still exist at the process's exit end with it. A child of fork, which inherits this handler, keeps
-  // nothing.
+  // Communicators that are still kept at the process's exit end with the process. A child of fork inherits this
+  // handler, but its Keeper is empty.
   [[maybe_unused]] static const int atExit = std::atexit([] { ofProcess<Keeper>(/*forEver=*/true)->finish(); });
   ofProcess<Keeper>(/*forEver=*/true)
       ->add(communicator, std::move(owner), Clock::now() + std::chrono::nanoseconds(communicator.setupTimeoutNs()));

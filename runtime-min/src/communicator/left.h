@@ -1,4 +1,5 @@
-// Communicators that this process has left, but other processes have not. Those may continue to use its memory.
+// Communicators that this process has left while other processes have not. The others may still use the memory of this
+// process.
 #pragma once
 
 #include "communicator/communicator.h"
@@ -7,8 +8,8 @@
 
 namespace mscclc::rt {
 
-/// Keeps `owner`, which owns `communicator`, until all processes have left. A thread waits for this and then releases
-/// it. If the process exits earlier, its exit waits for the others, but at most as long as a set-up may take.
+/// Keeps `owner`, which owns `communicator`, until all processes have left. A thread waits for this, and then releases
+/// `owner`. If the process exits earlier, its exit waits for the other processes, but at most for the set-up timeout.
 void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner);
 
 } // namespace mscclc::rt

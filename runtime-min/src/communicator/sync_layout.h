@@ -8,7 +8,7 @@
 
 namespace mscclc::rt {
 
-/// Returns counter `index` of those at byte `offset` of a rank's part.
+/// Returns the address of counter `index` of a kind of counters that begins at byte `offset` of a rank's part.
 inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
   return reinterpret_cast<uint64_t *>(part + offset) + index;
 }
@@ -18,7 +18,7 @@ struct SyncLayout {
   uint64_t memoryInbound, portInbound;   ///< written by peers
   uint64_t memoryExpected, portExpected; ///< written by this rank
   uint64_t memorySent;                   ///< written by this rank, if links do not support additions
-  uint64_t unheard;                      ///< the targets of memory channels without a pair
+  uint64_t unheard;                      ///< targets of signals on memory channels without a pair
   uint64_t flushRequests, flushesDone;
   uint64_t barriers, launches, finished, fifoHead, semaphores, staging;
   uint64_t bytes;

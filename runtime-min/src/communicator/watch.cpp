@@ -90,10 +90,11 @@ bool Watch::fail(const Status &reason) {
     const std::lock_guard<std::mutex> lock(mutex_);
     first = failure_.ok();
     if (first) {
-      lostRanks_ = std::move(lost); // processes that end after a failure do so because of it
+      lostRanks_ = std::move(lost); // processes that end after a failure end because of it
       failure_ = reason;
     } else if (reason.code == MSCCLC_ERROR_PEER_LOST && failure_.code != MSCCLC_ERROR_PEER_LOST) {
-      // A lost process outlives a reset, so it takes the place of what a reset would forgive. That was the cause.
+      // A reset cannot undo the loss of a process, so this failure replaces the earlier one. The earlier failure was
+      // the cause, so its text is kept.
       failure_ = {reason.code, reason.text + '\n' + failure_.text};
     }
     if (!failed())
@@ -112,7 +113,7 @@ void Watch::abortAll() const {
 }
 
 std::shared_ptr<const HangReport> Watch::readHang() {
-  // Copies from a device may take long. Meanwhile failures are noticed.
+  // Copies from a device may take long. Failures are noticed during the copies, because mutex_ is not held.
   const std::lock_guard<std::mutex> reading(reading_);
   std::vector<WatchedRank> entries;
   std::vector<uint32_t> lost;
@@ -126,7 +127,7 @@ std::shared_ptr<const HangReport> Watch::readHang() {
 
 void Watch::check() {
   bool isNew = false;
-  std::string waits; // from the host's memory alone
+  std::string waits; // text of the waits, made from host memory alone
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     isNew = !failed() && anyAborted();
@@ -155,7 +156,7 @@ void Watch::check() {
   if (report)
     hangs_->dump(*report, reason);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (state_ == State::Explaining) // else clear() was called meanwhile
+  if (state_ == State::Explaining) // false if clear() was called meanwhile
     state_ = State::Described;
 }
 
@@ -171,7 +172,7 @@ void Watch::startReport(bool ends) {
   if (isReporting_.exchange(true))
     return;
   if (reporter_)
-    reporter_->join(); // it has nothing left to do
+    reporter_->join(); // does not wait long: the earlier report is complete
   reporter_.emplace([this, ends] {
     if (ends)
       check();
@@ -252,8 +253,9 @@ Watcher::Interval Watch::tick() {
       isSoon_ = mayRun && next <= pollInterval;
       return mayRun ? next : Watcher::never;
     }
-    // All waits of the process give up, and are reported. Those of ranks that wait for each other, and go on, are
-    // reported at about the same moment.
+    // If a wait has given up, all waits of the process give up, and are reported. If waits continue, ranks that wait
+    // for each other report their waits at about the same moment. The report comes a short time later, so that it has
+    // all of them.
     if (ends)
       abortAll();
     if (firstStall_ == Clock::time_point{})

@@ -1,5 +1,5 @@
-// Notices the timeout of a wait in a kernel. Then it makes the waits of all ranks give up, and reports the waits of
-// each rank. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
+// The watch notices the timeout of a wait in a kernel. Then it makes the waits of all ranks give up, and reports the
+// waits of each rank. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
 #pragma once
 
 #include "engine/engine.h"
@@ -19,54 +19,58 @@ namespace mscclc::rt {
 struct WatchedRank {
   MscclcStatus *status;       ///< the status of its launches
   const MscclcKernel *kernel; ///< outlives the status
-  /// Returns whether a launch may still run: nobody has waited for it, or a graph holds it. Another thread calls this.
-  /// It must not call the device, because such a call may wait for a thread that waits for a launch.
+  /// Returns whether a launch may still run: nobody has waited for it, or a graph holds it. Called by another thread.
+  /// The function must not call the device, because such a call may wait for a thread that waits for a launch.
   std::function<bool()> mayRun;
-  /// The counters of the instance, in which the launches of all ranks are counted. Null but for one local rank.
+  /// The counters of the instance, which count the launches of all ranks. Set for one local rank of an instance; null
+  /// for its other ranks.
   const Memory *counters;
 };
 
 /// A report of launches that hang.
 struct HangReport;
 
-/// Explains launches that hang. It is a part of its own (../../hangs). Without it, errors name the time-out alone.
+/// Explains launches that hang. The implementation is a separate part (../../hangs). Without it, errors only name the
+/// timeout.
 class Hangs {
 public:
   virtual ~Hangs() = default;
-  /// Returns a text of the waits of these ranks, from the memory of the host alone.
+  /// Describes the waits of these ranks, from host memory alone.
   virtual std::string explainWaits(const std::vector<WatchedRank> &ranks) const = 0;
-  /// Reads the waits of these ranks, and the launches of all ranks but the `lost` ones. A call of a device may wait.
+  /// Reads the waits of these ranks, and the numbers of launches of all ranks except for the `lost` ones. May wait for
+  /// the device.
   virtual std::shared_ptr<const HangReport> read(const std::vector<WatchedRank> &ranks,
                                                  const std::vector<uint32_t> &lost) const = 0;
   virtual std::string explain(const HangReport &report) const = 0;
   /// Writes the report of a failure to the file of MSCCLC_DUMP.
   virtual void dump(const HangReport &report, const Status &reason) const = 0;
-  /// Prints a line about waits that continue, and writes them to that file.
+  /// Prints a line about waits that continue, and writes them to the file of MSCCLC_DUMP.
   virtual void warnOf(const HangReport &report) const = 0;
 };
 
 class Watch {
 public:
-  /// `grace`: how long after the first stall the others are given to report theirs. `engine` is asked for its health
-  /// again and again while launches run, from another thread. It informs the other processes of each failure that
-  /// begins here, and gives up its waits at the first and at a lost process.
+  /// `grace`: the time that other ranks have to report their stalls after the first stall. While launches run, another
+  /// thread asks `engine` for its health again and again. The engine informs the other processes of each failure that
+  /// begins here. It gives up its waits at the first failure, and when a process is lost.
   Watch(std::chrono::milliseconds grace, Engine &engine) : grace_(grace), engine_(engine) {}
   ~Watch() { stop(); }
-  /// The engine is not asked any more when this returns.
+  /// Stops the watch. When this returns, the engine is not asked any more.
   void stop();
 
-  /// Explains hangs from now on, when the processes have met. Null: hangs are not explained.
+  /// Sets the object that explains hangs. Called when the processes have met. Null: hangs are not explained.
   void explainBy(std::unique_ptr<Hangs> hangs);
 
   void add(WatchedRank rank);
   /// Stops watching a rank. Returns when no report about it is being written.
   void remove(MscclcStatus *status);
-  /// Stops reading the launches of `status`, because the memory of other ranks is released. Null: those of all.
+  /// Stops reading the numbers of launches of the rank with `status`, because the memory of other ranks is released.
+  /// Null: of all ranks.
   void forgetLaunches(const MscclcStatus *status);
-  /// A launch of these has begun, or is captured, and its `mayRun` says so.
+  /// Called after a launch of a watched rank has begun or was captured. Its `mayRun` already returns true.
   void launched();
 
-  /// Returns the first failure, if there is one. From any thread.
+  /// Returns the first failure, if there is one. May be called from any thread.
   Status health() const;
   bool failed() const { return state_.load(std::memory_order_acquire) != State::Well; }
   /// Makes all waits give up. Keeps the first failure. Returns true if this is the first one.
@@ -97,9 +101,9 @@ private:
   bool anyMayRun() const;
   /// True if launches overlapped, which explains all other failures.
   bool anyOverlap();
-  /// Reads the waits and launches of the entries, which stay meanwhile.
+  /// Reads the waits and the numbers of launches of the entries. No entry is removed meanwhile.
   std::shared_ptr<const HangReport> readHang();
-  /// Prints waits that continue to stderr.
+  /// Reports the waits that continue, on stderr.
   void warnOfWaits();
   /// Calls check() if `ends`, else warnOfWaits(), on another thread, because a call of CUDA may wait for launches to
   /// end.
@@ -120,14 +124,15 @@ private:
   using Clock = std::chrono::steady_clock;
   std::atomic<Clock::rep> lastLaunch_{0};
   std::atomic<bool> isSoon_{false}; ///< the next tick comes soon
-  Clock::time_point firstStall_{};  ///< used only by tick(); 0: none
+  Clock::time_point firstStall_{};  ///< time of the first stall, used only by tick(); 0: none
   const std::shared_ptr<Watcher> watcher_ = ofProcess<Watcher>();
   const Watcher::Key key_ = watcher_->add(-1, [this] { return tick(); });
 };
 
 class Communicator;
-/// Makes the reports of a communicator. The part that explains hangs sets it (../../hangs). `id`: a number that is the
-/// same in all processes of the communicator, and different for each communicator.
+/// Makes the object that explains a communicator's hangs. `id`: a number that is the same in all processes of the
+/// communicator, and different for each communicator. The function is set by ../../hangs; null if that is not part of
+/// the library.
 extern std::unique_ptr<Hangs> (*createHangs)(Communicator &communicator, uint64_t id);
 
 } // namespace mscclc::rt
