@@ -18,14 +18,14 @@ struct [[nodiscard]] Status {
 Status failure(int32_t code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// Makes a failure of the operating system: `what` and the text of errno.
 Status systemFailure(const std::string &what);
-/// Makes a failure of a code that a kernel's own functions returned.
+/// Makes a failure from a code of a kernel's own functions.
 Status kernelFailure(int32_t code, const char *kernel, uint32_t rank);
 
-/// A number for %llu.
+/// Converts a number for %llu.
 inline unsigned long long wide(uint64_t number) {
   return number;
 }
-/// printf into a string.
+/// Returns a printf-style text.
 std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /// Keeps the text for mscclc_last_error, and returns the code.

@@ -22,8 +22,8 @@ public:
   virtual ~Memory() = default;
   Memory(const Memory &) = delete;
 
-  /// Allocates memory and fills it with zeros. `multicast`: with a multicast mapping if possible. Collective, as is
-  /// adopt.
+  /// Allocates memory and fills it with zeros. With `multicast`, the memory gets a multicast mapping if possible.
+  /// Collective, and so is adopt.
   virtual Status allocate(const std::string &what, bool multicast) = 0;
   /// Uses the caller's memory: one pointer for each local rank.
   virtual Status adopt(const std::string &what, void *const *pointers) = 0;
@@ -34,9 +34,10 @@ public:
   }
   /// Returns the multicast mapping over all ranks, as an address on the device of a local rank; or null.
   virtual void *multicast(uint32_t localIndex) const = 0;
-  /// Returns the window by which ports of a local rank refer to it; null if the engine has none.
+  /// Returns the window by which a local rank's ports refer to this memory. Its handle is null if the engine has no
+  /// windows.
   virtual Window window(uint32_t) const { return {}; }
-  /// Releases the parts of other ranks. They may free theirs after all ranks have done so.
+  /// Releases the parts of other ranks. A rank may free its part after all ranks have done this.
   virtual void disconnect() = 0;
   const GraphHold &graphs() const { return graphs_; }
 
@@ -48,10 +49,10 @@ private:
   GraphHold graphs_;
 };
 
-/// An end of a port channel of a local rank. Addresses are the process's.
+/// An end of a port channel of a local rank. Its pointers are addresses in this process.
 struct PortEnd {
   uint32_t peer = 0;
-  bool isNear = false;             ///< the peer is of the load/store team
+  bool isNear = false;             ///< the peer is in the load/store team
   uint64_t *peerInbound = nullptr; ///< null: the peer is not near, or has no end of the channel
   uint64_t *flushesDone = nullptr;
 };
@@ -59,39 +60,40 @@ struct PortEnd {
 /// The port channels of a local rank.
 struct PortRank {
   Stream stream = nullptr;                     ///< the communicator's
-  Event done = nullptr;                        ///< is recorded after each launch outside of graphs
-  const MscclcPortChannel *channels = nullptr; ///< on the device
+  Event done = nullptr;                        ///< recorded after each launch outside graphs
+  const MscclcPortChannel *channels = nullptr; ///< table on the device
   std::vector<PortEnd> ends;                   ///< one for each channel
 };
 
-/// Port channels of an instance: those of a local rank that lead to ranks of the load/store team, or those of all local
-/// ranks that lead to others. All hear of all local ranks.
+/// Ports of an instance. One object serves the channels of a local rank to the load/store team, or the channels of all
+/// local ranks to other ranks. Each object is notified of the launches of all local ranks.
 class Ports {
 public:
   virtual ~Ports() = default;
-  /// The channels of a local rank are there. They outlive the ports, as does the event.
+  /// Adds the channels of a local rank. The channels and their event outlive the ports.
   virtual Status add(uint32_t, const PortRank &) { return {}; }
-  /// Fills in where a launch's kernel finds the ports. `memories`: by MscclcFifo::places.
+  /// Writes to `args` where a launch's kernel finds the ports. `memories`: in the order of MscclcFifo::places.
   virtual void fill(uint32_t localIndex, const Memory *const (&memories)[4], MscclcRankArgs &args) = 0;
-  /// Launches are about to begin, or have begun.
+  /// Called when launches are about to begin, and when they have begun.
   virtual void wake() {}
-  /// A launch of a local rank is on its way, and its event is recorded.
+  /// Called when a launch of a local rank is in its stream, and its event is recorded.
   virtual void launched(uint32_t) {}
-  /// The launches of a local rank are over.
+  /// Called when the launches of a local rank are over.
   virtual void settled(uint32_t) {}
-  /// Serves what the launches so far have asked for, and waits until it has arrived. No launch runs.
+  /// Serves all requests of the launches so far, and waits until their data has arrived. Called when no launch runs.
   virtual Status drain() { return {}; }
-  /// Nothing that runs or is captured uses `memory` any more.
+  /// Called when no launch, running or captured, uses `memory` any more.
   virtual void forget(const Memory *) {}
-  /// Makes everything as new. Nothing runs, on any rank, and what was sent has arrived.
+  /// Restores the initial state. Called when nothing runs on any rank, and all sent data has arrived.
   virtual Status reset() = 0;
 
-  // Settling: between launches, all data in flight arrives. All instances take a step before any takes the next one.
-  /// Forgets that an earlier settling was given up.
+  // The next three functions are the steps of a settling: between launches, all data in flight arrives. Every step is
+  // done for all instances before the next step begins.
+  /// Begins a settling. Forgets that an earlier settling was given up.
   virtual void beginSettling() {}
-  /// Sends the peers a message after which nothing more comes. Collective.
+  /// Sends each peer a message behind all data that is in flight to it. Collective.
   virtual Status sendSettling() { return {}; }
-  /// Waits for these messages of the peers, until `deadline` or Engine::giveUp.
+  /// Waits until the peers' messages of sendSettling have arrived. Gives up at `deadline`, and at Engine::giveUp.
   virtual Status awaitSettling(std::chrono::steady_clock::time_point) { return {}; }
 };
 
@@ -100,30 +102,32 @@ struct Site {
   uint32_t ranks = 0;               ///< number of ranks of all processes
   RankRange mine;                   ///< the ranks of this process
   std::vector<int32_t> rankDevices; ///< the device of each rank of this process
-  std::vector<int32_t> devices;     ///< each once, ascending
+  std::vector<int32_t> devices;     ///< the devices of this process, each once, ascending
 };
 
-/// An engine. `what` is the name of a collective call: processes that make different calls fail with these names.
+/// An engine. `what` is the name of a collective call. If processes make different calls, all fail, and the errors name
+/// the calls.
 class Engine {
 public:
   virtual ~Engine() = default;
 
-  /// Sets the local ranks and their devices in the options, if the base of the engine determines them.
+  /// Sets the local ranks and their devices in the options, if the engine's NCCL communicators determine them.
   virtual void place(MscclcCommunicatorOptions &) const {}
-  /// `options` lacks the data that only the engine has. Platform and site outlive the engine. Collective.
+  /// Connects the processes. The engine completes `options` with its own data. `platform` and `site` outlive the
+  /// engine. Collective.
   virtual Status meet(Platform &platform, const Site &site, MeetingOptions options) = 0;
   /// The processes of the communicator.
   Meeting &meeting() const { return *meeting_; }
-  /// When this returns, they receive no further messages.
+  /// Ends the meeting. When this returns, no further message is handled.
   void endMeeting() { meeting_.reset(); }
-  /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
+  /// Returns the load/store team: the ranks whose memory kernels of the local ranks may load and store.
   virtual RankRange team() const = 0;
   bool isNear(uint32_t rank) const { return rank - team().first < team().count; }
   /// True if the memory of this process stays valid for other processes after its program has left the communicator.
   /// False if the engine depends on objects of the program, which may end then.
   virtual bool outlasts() const = 0;
 
-  /// Returns memory of `bytes` bytes on every rank, which is not allocated yet.
+  /// Returns an object for memory of `bytes` bytes on every rank. The memory is not allocated yet.
   virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
   /// Opens ports for the channels of a kernel that lead out of the load/store team. `wanted`: whether this process
@@ -131,13 +135,13 @@ public:
   virtual Status openPorts(const MscclcKernel & /*kernel*/, bool /*wanted*/, std::unique_ptr<Ports> & /*ports*/) {
     return {};
   }
-  /// Makes the waits of ports give up, until their next settling. From any thread.
+  /// Makes the waits of ports give up, until their next settling. May be called from any thread.
   virtual void giveUp() {}
 
-  /// Returns a failure that nobody has reported. Called repeatedly, from the watching thread.
+  /// Returns a failure of the engine itself, if there is one. The watching thread calls this repeatedly.
   virtual Status health() { return {}; }
-  /// Announces that the base of the engine ends before it. When this returns, nobody asks for its health any more, and
-  /// memory and ports are released without calls of it. From any thread.
+  /// Announces that the engine's NCCL communicators end before it. When this returns, nobody asks for their health any
+  /// more, and memory and ports are released without using them. May be called from any thread.
   virtual void detach() {}
 
 protected:
@@ -146,8 +150,8 @@ protected:
 
 /// Makes the engine of one machine, whose processes share memory by the means of the platform.
 std::unique_ptr<Engine> createLocalEngine();
-/// The engine on NCCL sets it (../nccl-engine), if it is part of the library. It makes an engine of the NCCL
-/// communicators in the options.
+/// Makes an engine of the NCCL communicators in the options. The function is set by ../nccl-engine; null if that is not
+/// part of the library.
 extern Status (*createNcclEngine)(const MscclcCommunicatorOptions &options, std::unique_ptr<Engine> &engine);
 
 } // namespace mscclc::rt

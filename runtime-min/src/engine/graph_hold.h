@@ -11,10 +11,10 @@ namespace mscclc::rt {
 /// The graphs that hold an object, because captured launches use it.
 class GraphHold {
 public:
-  /// Returns a reference that a graph keeps while it exists. From any thread; so is its end.
+  /// Returns a reference. A graph keeps it while the graph exists. References may be made and released on any thread.
   std::shared_ptr<const void> keep() const { return token_; }
-  /// True if some graph still exists after `patience`. CUDA reports the end of a graph some time after its destruction
-  /// returns, and only when its replays are over.
+  /// True if some graph still holds the object after the time `patience`. CUDA reports the end of a graph only when its
+  /// replays are over, and some time after its destruction has returned.
   bool lasts(std::chrono::milliseconds patience) const {
     const auto end = std::chrono::steady_clock::now() + patience;
     while (token_.use_count() > 1 && std::chrono::steady_clock::now() < end)

@@ -78,7 +78,7 @@ Status LocalMemory::allocate(const std::string &what, bool multicast) {
     mine =
         engine_.platform().allocate(engine_.device(i), bytes(), multicast ? MemoryKind::Multicast : MemoryKind::Plain,
                                     engine_.site().devices, part);
-    // Without this kind of memory on a rank all do without multicast.
+    // If a rank has no memory of this kind, all ranks do without multicast.
     if (!mine.ok() && multicast)
       mine = engine_.platform().allocate(engine_.device(i), bytes(), MemoryKind::Plain, engine_.site().devices, part);
     if (mine.ok())
@@ -104,8 +104,8 @@ Status LocalMemory::adopt(const std::string &what, void *const *pointers) {
   return connect(what, std::move(mine));
 }
 
-/// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
-/// memory here.
+/// Exchanges handles, and maps the memory of other processes, once for each device of this process. `mine`: whether
+/// this process has its memory.
 Status LocalMemory::connect(const std::string &what, Status mine) {
   if (engine_.meeting().processes().size() == 1)
     return mine;

@@ -108,7 +108,7 @@ Status checkRows(const MscclcKernel &kernel, uint64_t bytes, uint64_t rowBytes, 
 }
 
 bool isPrivate(const MscclcKernel &kernel, uint32_t buffer) {
-  // The proxy of a port copies from registered memory.
+  // The proxy of a port copies only from registered memory.
   if ((kernel.flags & MSCCLC_NEEDS_PORT) != 0)
     return false;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {

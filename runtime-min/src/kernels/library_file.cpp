@@ -18,8 +18,8 @@ bool readAt(int file, void *to, size_t bytes, uint64_t from) {
   return ::pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
-/// Returns the end of all parts of an ELF file that its tables describe, and of these tables; UINT64_MAX if a table is
-/// incomplete.
+/// Returns the least size of an ELF file, in bytes: the end of its tables, and of all parts that they describe.
+/// UINT64_MAX if a table is incomplete.
 uint64_t endOfTables(int file, const ElfW(Ehdr) & header) {
   uint64_t end = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
   std::vector<ElfW(Phdr)> parts(header.e_phnum);

@@ -5,8 +5,8 @@
 
 namespace mscclc::rt {
 
-/// Refuses a file that is shorter than its own tables say, because access to a mapping beyond the end of a file ends
-/// the process. Files that are missing or not ELF files are left to the loader.
+/// Fails if a file is shorter than its own tables say: access to a mapping beyond the end of a file ends the process.
+/// Files that are missing or not ELF files are left to the loader.
 Status checkWhole(const char *path);
 
 } // namespace mscclc::rt

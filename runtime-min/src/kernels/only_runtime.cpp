@@ -27,7 +27,7 @@ const char *ownFile() {
 
 /// Returns the file of another runtime that the process uses; empty if there is none.
 std::string otherInUse() {
-  std::vector<std::string> names; // objects are not opened here, because the list must not change
+  std::vector<std::string> names; // objects are opened after the iteration, because the list must not change during it
   ::dl_iterate_phdr(
       [](dl_phdr_info *object, size_t, void *all) {
         if (object->dlpi_name != nullptr && *object->dlpi_name != '\0')
@@ -41,7 +41,7 @@ std::string otherInUse() {
     if (handle == nullptr)
       continue;
     void *const function = ::dlsym(handle, "mscclc_runtime_in_use");
-    // The function may be found in a library with which the object is linked.
+    // dlsym may find the function in another library, with which the object is linked.
     if (function != nullptr && std::string(fileOf(function)) != ownFile())
       if (const char *const file = reinterpret_cast<InUse>(function)(); file != nullptr)
         other = file;

@@ -17,18 +17,18 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<const MscclcKernel *> kernels;
-  Status refused; ///< the reason why the last refused kernel is not among them
+  Status refused; ///< reason why the last refused kernel was not added
 };
 
-/// It is made at the first use, because libraries register themselves before main. It is never destroyed, because
-/// libraries may use it later.
+/// Returns the registry. It is made at the first use, because libraries register themselves before main. It is never
+/// destroyed, because libraries may use it later.
 Registry &registry() {
   static Registry *const instance = new Registry();
   return *instance;
 }
 
-/// Returns the refusal of a library's own registration. Otherwise nobody would see it, because it runs before anyone
-/// asks for the library.
+/// Returns the reason why the last kernel was refused, and clears it. Libraries register themselves while they are
+/// loaded, and then nobody reads the result.
 Status takeRefusal() {
   Registry &r = registry();
   const std::lock_guard<std::mutex> lock(r.mutex);
@@ -53,7 +53,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
   const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
   MSCCLC_TRY(useRuntime());
   MSCCLC_TRY(checkWhole(place.c_str()));
-  static_cast<void>(takeRefusal()); // of another library
+  static_cast<void>(takeRefusal()); // clears the refusal of another library
   ::dlerror();
   void *handle = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
@@ -61,7 +61,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
     return failure(MSCCLC_ERROR_LOAD, "%s", why == nullptr ? path : why);
   }
   registerListed(handle);
-  // A kernel is of this library if its description lies in it.
+  // A kernel belongs to this library if its description is in the library's memory.
   link_map *map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
     for (const MscclcKernel *kernel : registeredKernels()) {

@@ -1,5 +1,5 @@
-// The kernels of the process, in the order of their registration. It is the only object that all communicators share.
-// It changes only when kernels are registered and unregistered.
+// The registry: the kernels of the process, in the order of their registration. All communicators share it. It changes
+// only when kernels are registered or unregistered.
 #pragma once
 
 #include "status.h"

@@ -5,7 +5,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Returns the driver's information about an address; zero if it has none.
+/// Returns the driver's information about an address; zero if the driver has none.
 template <class T> T attributeOf(const CudaDriver &driver, CUpointer_attribute attribute, CUdeviceptr at) {
   T value{};
   if (driver.cuPointerGetAttribute == nullptr || driver.cuPointerGetAttribute(&value, attribute, at) != CUDA_SUCCESS)
@@ -43,7 +43,7 @@ Status checkMappings(const CudaDriver &driver, CUdeviceptr begin, uint64_t bytes
       location.type = CU_MEM_LOCATION_TYPE_DEVICE;
       location.id = device;
       unsigned long long flags = 0;
-      // The driver has no answer for memory of other kinds.
+      // The driver does not answer for other kinds of memory.
       if (driver.cuMemGetAccess(&flags, &location, at) != CUDA_SUCCESS)
         return {};
       if (flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)

@@ -7,10 +7,11 @@
 
 namespace mscclc::rt {
 
-/// Peer access of devices covers memory of cudaMalloc. For a pool of cudaMallocAsync, this gives `from` access if it is
-/// missing. Memory that the program mapped by the driver's virtual memory functions must already give them access;
-/// otherwise the result is MSCCLC_ERROR_UNSUPPORTED. `device`: the device to which [memory, memory + bytes) must
-/// belong. The result is MSCCLC_ERROR_ARGUMENT if it belongs to another device or to none.
+/// Checks that `device` and the devices `from` can access [memory, memory + bytes). Memory of cudaMalloc needs only the
+/// peer access of the devices. A pool of cudaMallocAsync gets access for `from` where it is missing. Memory that the
+/// program mapped by the driver's virtual memory functions must already have access for `from`; otherwise the result is
+/// MSCCLC_ERROR_UNSUPPORTED. The result is MSCCLC_ERROR_ARGUMENT if the memory belongs to another device, or if
+/// `device` cannot access it.
 Status checkAdopted(const CudaDriver &driver, int32_t device, void *memory, uint64_t bytes,
                     const std::vector<int32_t> &from);
 

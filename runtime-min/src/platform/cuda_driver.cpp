@@ -3,7 +3,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// The version of the driver's functions. It is the first one with multicast objects.
+/// The version in which the driver's functions are looked up. It is the first one with multicast objects.
 constexpr unsigned driverVersion = 12010;
 
 void *find(const char *name) {
@@ -54,7 +54,7 @@ Status CudaDriver::check(CUresult result, const char *what) const {
 Status checkCuda(cudaError_t result, const char *what) {
   if (result == cudaSuccess)
     return {};
-  cudaGetLastError(); // reported here, and not again by a later call
+  cudaGetLastError(); // clears the error, so that no later call reports it again
   const int32_t code = result == cudaErrorMemoryAllocation ? int32_t{MSCCLC_ERROR_MEMORY}
                                                            : MSCCLC_ERROR_DEVICE + static_cast<int>(result);
   return failure(code, "%s: %s (%d)", what, cudaGetErrorString(result), static_cast<int>(result));

@@ -7,7 +7,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-// The functions for sharing memory by files, those that multicast objects need in addition, and others that are useful.
+// Lists of functions: those for sharing memory by files, those that multicast objects need in addition, and all
+// functions.
 #define MSCCLC_SHARE_FUNCTIONS(F)                                                                                      \
   F(cuMemGetAllocationGranularity)                                                                                     \
   F(cuMemCreate)                                                                                                       \
@@ -38,7 +39,7 @@
 
 namespace mscclc::rt {
 
-/// The functions. A member is null if the driver lacks the function.
+/// The functions of the driver. A member is null if the driver lacks the function.
 struct CudaDriver {
 #define MEMBER(name) decltype(&::name) name = nullptr;
   MSCCLC_DRIVER_FUNCTIONS(MEMBER)

@@ -50,7 +50,7 @@ Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
   object.numDevices = 2;
   object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   object.size = memory;
-  // Without an answer, the memory can be used for everything except multicast.
+  // If the driver does not answer, the memory can be used for everything except multicast.
   if (driver_.cuMulticastGetGranularity(&multicast, &object, CU_MULTICAST_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
     multicast = 0;
   bytes = std::max(memory, multicast); // both are powers of two

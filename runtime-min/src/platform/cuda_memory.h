@@ -1,4 +1,4 @@
-// Memory of the driver's virtual memory functions, and multicast objects for it.
+// Memory from the driver's virtual memory functions, and multicast objects for such memory.
 #pragma once
 
 #include "platform/cuda_driver.h"
@@ -21,7 +21,7 @@ public:
   Status openShared(int32_t device, int file, uint64_t bytes, void *&memory);
   /// Makes a file for the memory that this runtime or the program has mapped at `base`. The caller closes it.
   Status share(void *base, int &file) const;
-  /// False if the memory is not of this kind.
+  /// Releases memory of allocate or openShared. Returns false for other memory.
   bool release(void *memory);
 
   /// True if a device can take part in multicast objects.

@@ -12,7 +12,7 @@ namespace mscclc::rt {
 
 /// A cudaStream_t, or a mscclc::standin::Stream *.
 using Stream = void *;
-/// A point in a stream for which others can wait.
+/// A point in a stream. Other streams and the host can wait for it.
 using Event = void *;
 /// Identifies a device. It is the same in all processes of a machine.
 using DeviceId = std::array<uint8_t, 16>;
@@ -20,13 +20,13 @@ using DeviceId = std::array<uint8_t, 16>;
 struct DeviceFacts {
   DeviceId id{};
   uint32_t processors = 1;
-  uint32_t hasMulticast = 0; ///< 1: it can take part in multicast objects
+  uint32_t hasMulticast = 0; ///< 1: the device can take part in multicast objects
 };
 
 /// The behaviour of a link when one device adds to a word of the other device's memory.
 enum class RemoteAdd {
-  Whole,   ///< adds correctly, even if others add to the word at the same time
-  Broken,  ///< may lose one of two concurrent additions
+  Whole,   ///< no addition is lost, even if others add to the word at the same time
+  Broken,  ///< one of two concurrent additions may be lost
   Unknown, ///< the other device is not visible from here
 };
 
@@ -50,7 +50,8 @@ enum class MemoryKind {
 class Multicasts {
 public:
   virtual ~Multicasts() = default;
-  /// `file`: of what the first process has made; in that process -1, and then the caller's to send and close.
+  /// Makes a multicast object in the first process, and opens it in the other processes. `file` is the object's file.
+  /// In the first process, it is -1 before the call; afterwards the caller sends the file and closes it.
   virtual Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) = 0;
   virtual Status join(void *object, int32_t device) = 0;
   virtual Status bind(void *object, int32_t device, const void *memory) = 0;
@@ -99,19 +100,20 @@ public:
   virtual Status synchronize(int32_t device, Stream stream) = 0;
   /// True if a stream of this device is being captured.
   virtual bool capturing(int32_t device, Stream stream) = 0;
-  /// Makes the graph into which a stream of this device is captured, and everything made of it, keep `objects`, until
-  /// the last of them is gone and its replays are over. The objects end on a thread that must not wait for anything.
+  /// Makes the graph that captures a stream of this device keep `objects`. They are kept until this graph and all
+  /// graphs made of it are gone, and the last replay is over. The objects end on a thread that must not wait for
+  /// anything.
   virtual Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) = 0;
-  /// True if work in a stream waits for work in other streams of the device, and work there waits for it.
+  /// True for a default stream. Its work and the work in other streams of the device wait for each other.
   virtual bool isDefault(Stream stream) = 0;
   virtual Status createEvent(int32_t device, Event &event) = 0;
   virtual void destroyEvent(int32_t device, Event event) = 0;
   virtual Status record(int32_t device, Event event, Stream stream) = 0;
-  /// Makes work that is put into `stream` from now on start after the event, which may belong to any device.
+  /// Makes later work in `stream` start after the event, which may belong to any device.
   virtual Status follow(int32_t device, Stream stream, Event event) = 0;
   /// True if isPending reports when an event has come; otherwise isPending is always false.
   virtual bool tellsOfEvents() const = 0;
-  /// True if the event has not come yet. From any thread, also while streams are captured.
+  /// True if the event has not come yet. May be called from any thread, also while streams are captured.
   virtual bool isPending(int32_t device, Event event) = 0;
   /// Makes the host wait for the event.
   virtual Status await(int32_t device, Event event) = 0;
@@ -120,13 +122,13 @@ public:
   /// captured.
   virtual Status copy(int32_t device, void *to, const void *from, uint64_t bytes) = 0;
   virtual Status clear(int32_t device, void *memory, uint64_t bytes) = 0;
-  /// Copies in stream order. `from` must stay until that is done.
+  /// Copies in stream order. `from` must stay valid until the copy is done.
   virtual Status copyInOrder(int32_t device, void *to, const void *from, uint64_t bytes, Stream stream) = 0;
-  /// Stores *from in *to, in stream order, visible after everything before. `from` is pinned memory that must stay
-  /// until done.
+  /// Stores *from in *to, in stream order. The store becomes visible after all earlier work of the stream. `from` is
+  /// pinned memory, and must stay valid until the store is done.
   virtual Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) = 0;
 
-  /// Null if there are none.
+  /// Returns the multicast objects; null if the platform has none.
   virtual Multicasts *multicasts() { return nullptr; }
 };
 
@@ -147,9 +149,10 @@ private:
 };
 
 std::unique_ptr<Platform> createHostPlatform();
-/// Fails with MSCCLC_ERROR_UNSUPPORTED in a build without CUDA, and on a machine without a device.
+/// Makes the platform for CUDA. Fails with MSCCLC_ERROR_UNSUPPORTED in a build without CUDA, and on a machine without a
+/// device.
 Status createCudaPlatform(std::unique_ptr<Platform> &platform);
-/// Makes the platform of a MscclcPlatform.
+/// Makes the platform of this kind (MscclcPlatform).
 Status createPlatform(uint32_t kind, std::unique_ptr<Platform> &platform);
 
 } // namespace mscclc::rt

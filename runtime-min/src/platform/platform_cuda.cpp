@@ -102,7 +102,8 @@ public:
   }
   Status use(int32_t device) override { return MSCCLC_CHECK(cudaSetDevice(device)); }
   int32_t current() override {
-    // A thread without a device does not get the first device, because it may never need that device's memory.
+    // A thread without a device must not get the first device: it would take memory of that device, and may never need
+    // it.
     CUcontext context = nullptr;
     if (driver_.cuCtxGetCurrent == nullptr || driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr)
       return -1;
@@ -199,7 +200,8 @@ public:
   Status createStream(int32_t device, bool urgent, Stream &stream) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));
-    // An urgent stream has a separate hardware queue. So a copy for which a kernel waits is not behind the next kernel.
+    // An urgent stream has a separate hardware queue. So a copy for which a kernel waits is not queued behind the next
+    // kernel.
     int least = 0, greatest = 0;
     MSCCLC_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     cudaStream_t made = nullptr;

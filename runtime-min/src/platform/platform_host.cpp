@@ -144,7 +144,7 @@ public:
   Status follow(int32_t device, Stream stream, Event event) override {
     return *static_cast<Stream *>(event) == stream ? Status{} : await(device, event);
   }
-  bool tellsOfEvents() const override { return false; } // a stream may be gone
+  bool tellsOfEvents() const override { return false; } // the stream of an event may be gone
   bool isPending(int32_t, Event) override { return false; }
   Status await(int32_t device, Event event) override {
     Stream stream = *static_cast<Stream *>(event);

@@ -10,8 +10,8 @@
 
 namespace mscclc::rt {
 
-/// Names a kernel and the size of its message, in bytes, while the calling thread launches it. It costs a compare where
-/// no profiler asks.
+/// A range with the name of a kernel and the size of its message, in bytes. It lasts while the calling thread launches
+/// the kernel. Without a profiler, it costs one comparison.
 class LaunchRange {
 public:
 #ifdef MSCCLC_WITH_NVTX
@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  /// Null without a profiler.
+  /// Returns the domain of the ranges; null without a profiler.
   static nvtxDomainHandle_t domain() {
     static const nvtxDomainHandle_t made = nvtxDomainCreateA("mscclc");
     return made;

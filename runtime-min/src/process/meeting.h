@@ -1,7 +1,7 @@
 // The processes of a communicator, and the one way in which they exchange messages.
 //
-// Collective steps are rounds: every process sends one message and receives those of all. A process with all ranks
-// receives its own message alone. Several processes meet at sockets, which is a part of its own (../../rendezvous).
+// Collective steps are rounds: every process sends one message, and receives the messages of all. A process that has
+// all ranks receives only its own message. Several processes meet at sockets, in a separate part (../../rendezvous).
 #pragma once
 
 #include "bytes.h"
@@ -27,17 +27,17 @@ struct RankRange {
   uint32_t first = 0;
   uint32_t count = 0;
 };
-/// "rank 1", "ranks 4 to 7".
+/// Returns "rank 1" or "ranks 4 to 7".
 std::string nameOf(const RankRange &range);
 
 struct Address;
-/// Finds where other machines reach this one, at any port.
+/// Finds the address at which other machines reach this one, with port 0 (any port).
 using FindAddress = Status (*)(Address &result);
 
 struct MeetingOptions {
-  std::string path;    ///< where several processes meet without an allgather
+  std::string path;    ///< path at which several processes meet without an allgather
   Allgather allgather; ///< exchanges the path between processes
-  /// Set if the processes may be on different machines. They have an allgather then, and exchange no files.
+  /// Set if the processes may be on different machines. Such processes have an allgather, and exchange no files.
   FindAddress onNetwork = nullptr;
   uint32_t ranks = 0;
   RankRange mine;
@@ -46,7 +46,7 @@ struct MeetingOptions {
   std::function<void(const Status &)> failed;
 };
 
-/// The message of a process in a round. The entry of the own process has no files.
+/// The message of a process in a round. A process does not get the files of its own message.
 struct Message {
   Bytes bytes;
   std::vector<File> files;
@@ -57,7 +57,7 @@ struct ProcessInfo {
   int32_t pid = 0;
 };
 
-/// The meeting of one process, and the interface to that of several.
+/// The meeting of a single process, and the interface to a meeting of several processes.
 class Meeting {
 public:
   explicit Meeting(const RankRange &mine);
@@ -70,18 +70,19 @@ public:
   const std::vector<ProcessInfo> &processes() const { return processes_; } ///< in the order of their ranks
   uint32_t self() const { return self_; }
 
-  /// One round. `what` names it: processes that come to different rounds fail, and the error names both. If a process
-  /// comes with a failure (`mine`: of this one), all fail: this one with its own failure, else with that of another.
-  /// So no process waits for one that cannot go on. `all` is empty if the processes did not come.
+  /// Does one round. `what` is its name: processes that come to different rounds fail, and the error has both names.
+  /// `mine` is this process's status. If a process comes with a failure, all processes fail, each with its own failure
+  /// or else with another's. So no process waits for a process that cannot go on. `all` is empty if the processes did
+  /// not come.
   virtual Status agree(const std::string &what, const Status &mine, const Bytes &message, std::vector<Message> &all,
                        const std::vector<int> &files = {});
-  /// The same, of a process without a failure.
+  /// Does one round as a process without a failure.
   Status exchange(const std::string &what, const Bytes &message, std::vector<Message> &all,
                   const std::vector<int> &files = {}) {
     return agree(what, {}, message, all, files);
   }
-  /// Makes the rounds of all processes agree again. A collective call may have failed in one process only, and then the
-  /// others have done more rounds in it. All processes call this equally often.
+  /// Gives the next round the same number in all processes. A collective call may have failed in one process only, and
+  /// then the others have done more rounds in it. All processes call this equally often.
   virtual void alignRounds() {}
   /// Sends the failure to all other processes.
   virtual void abort(const Status &) {}
@@ -90,12 +91,12 @@ public:
   /// Waits until all living processes have left, too.
   virtual void awaitLeave() {}
   enum class Others {
-    Gone,   ///< each other process has left or has ended
+    Gone,   ///< every other process has left or has ended
     Unknown ///< no process announces any more who has left
   };
-  /// Waits until one of these holds.
+  /// Waits until the other processes are gone, or until this process cannot learn any more who has left.
   virtual Others awaitOthers() { return Others::Gone; }
-  /// The ranks of processes that have ended before they left, ascending.
+  /// Returns the ranks of processes that ended without leaving, ascending.
   virtual std::vector<uint32_t> lostRanks() const { return {}; }
 
 protected:
@@ -103,7 +104,8 @@ protected:
   uint32_t self_ = 0;
 };
 
-/// Meets other processes. The rendezvous sets it (../../rendezvous), if it is part of the library.
+/// Makes a meeting of several processes. The function is set by ../../rendezvous; null if that is not part of the
+/// library.
 extern Status (*meetOthers)(MeetingOptions options, std::unique_ptr<Meeting> &result);
 
 } // namespace mscclc::rt

@@ -38,7 +38,7 @@ template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   return one;
 }
 
-/// A thread that ends with its object. In a child of fork the thread does not exist.
+/// A thread, which its owner must join. A child of fork does not have the thread, and join() does not wait there.
 class OwnThread {
 public:
   template <class Run> explicit OwnThread(Run run) : thread_(std::move(run)) {}

@@ -38,7 +38,7 @@ Watcher::~Watcher() {
 
 void Watcher::interrupt() {
   const uint64_t one = 1;
-  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one)); // if it is full, the thread is awake
+  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one)); // fails only if the thread is awake
 }
 
 Watcher::Key Watcher::add(int file, std::function<Interval()> call) {
@@ -70,7 +70,7 @@ void Watcher::remove(Key key) {
 std::shared_ptr<const File> Watcher::endOf(pid_t process) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::weak_ptr<const File> &known = ends_[process];
-  // Process numbers are reused.
+  // Process numbers are reused, so the file may belong to an ended process.
   if (std::shared_ptr<const File> file = known.lock(); file && !isReadable(*file))
     return file;
   auto made = std::make_shared<const File>(openProcess(process));

@@ -1,5 +1,5 @@
-// The thread of a process that watches for all its communicators (ofProcess). It waits until descriptors can be read,
-// and calls entries that want to be called repeatedly. If there are none, and nothing arrives, it sleeps.
+// The thread of a process that watches for all communicators of the process (ofProcess). It waits until descriptors can
+// be read, and calls some entries repeatedly. If there is nothing to do, it sleeps.
 #pragma once
 
 #include "process/file.h"
@@ -16,24 +16,25 @@ class Watcher {
 public:
   using Key = uint64_t; ///< key of an entry; never 0
   using Interval = std::chrono::milliseconds;
-  static constexpr Interval never = Interval::max(); ///< only when the file can be read, or after wake()
+  static constexpr Interval never = Interval::max(); ///< no call until the file can be read, or until wake()
   static constexpr Interval done = Interval::min();  ///< removes the entry
 
   Watcher();
   ~Watcher();
   Watcher(const Watcher &) = delete;
 
-  /// Calls `call` when `file` can be read or is at its end (-1: there is no file), after wake(), and after the interval
-  /// that the last call returned. Several entries may use one file, which must stay open for as long.
+  /// Adds an entry. Its function `call` is called when `file` can be read or is at its end (-1: there is no file),
+  /// after wake(), and after the interval that its last call returned. Several entries may use one file. The file must
+  /// stay open until its entries are removed.
   Key add(int file, std::function<Interval()> call);
-  /// Calls the entry soon. From any thread.
+  /// Calls the entry soon. May be called from any thread.
   void wake(Key key);
-  /// Removes an entry. It is not called any more when this returns; if this is called by the entry itself, after that
-  /// call.
+  /// Removes an entry. When this returns, the entry is not called any more. If the entry itself calls this, its current
+  /// call is the last one.
   void remove(Key key);
 
-  /// Returns a file that can be read after a process has ended, even if its children still hold its sockets. Each
-  /// process has only one, for any number of communicators. Null if the system has no such descriptor.
+  /// Returns a file that can be read after a process has ended, even if its children still hold its sockets. There is
+  /// only one such file for a process, for any number of communicators. Null if the system has no such file.
   std::shared_ptr<const File> endOf(pid_t process);
 
 private:
@@ -44,7 +45,7 @@ private:
     Clock::time_point next = Clock::time_point::max();
   };
   void run();
-  /// Calls an entry without the lock, in such a way that nobody removes it meanwhile. `lock` is held before and after.
+  /// Calls an entry without the lock. remove() waits until the call is over. `lock` is held before and after.
   void call(std::unique_lock<std::mutex> &lock, Key key);
   void interrupt();
 
