@@ -64,7 +64,7 @@ Status NcclEngine::meet(Platform &platform, const Site &, MeetingOptions options
   nccl_.library.patience = options.timeout;
   NcclGather gather(platform, nccl_);
   MSCCLC_TRY(gather.prepare());
-  // NCCL counts ranks, so each rank takes part in the exchange like a process.
+  // NCCL exchanges data between ranks, so each rank takes part in the exchange as if it were a process.
   options.allgather = {NcclGather::call, &gather, nccl_.first, nccl_.ranks};
   options.onNetwork = ownAddress;
   const Status met = Meeting::join(std::move(options), meeting_);

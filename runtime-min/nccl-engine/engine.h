@@ -44,7 +44,7 @@ public:
   /// Registers a status: giveUp() ends the waits that poll it.
   void addSettling(MscclcStatus *status);
   void removeSettling(MscclcStatus *status);
-  /// Whether the communicators are still there.
+  /// True until detach(): the communicators still exist.
   bool isAttached() const { return attached_; }
   Platform &platform() { return *platform_; }
   const NcclRanks &nccl() const { return nccl_; }

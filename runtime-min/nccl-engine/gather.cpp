@@ -51,7 +51,7 @@ Status NcclGather::gather(uint8_t *all, uint64_t each) {
     MSCCLC_TRY(platform_.allocate(device, nccl_.ranks * each, MemoryKind::Plain, {}, memory));
     memory_.push_back(memory);
   }
-  // In place: rank r sends part r.
+  // The exchange works in place: rank r sends part r of its memory.
   const auto partOf = [&](size_t i) { return static_cast<uint8_t *>(memory_[i]) + (nccl_.first + i) * each; };
   for (size_t i = 0; i < memory_.size(); ++i)
     MSCCLC_TRY(platform_.copy(nccl_.devices[i], partOf(i), all + nccl_.first * each, each));

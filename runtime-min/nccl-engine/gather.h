@@ -16,7 +16,7 @@ public:
   /// Exchanges `all`, which has a part of `each` bytes for each rank. The part of the first local rank is sent for all
   /// local ranks. `context` is a NcclGather. Returns 0 on success.
   static int32_t call(void *context, void *all, uint64_t each);
-  /// The failure of call().
+  /// Returns the result of the last call().
   const Status &status() const { return status_; }
 
 private:
@@ -28,7 +28,7 @@ private:
   const NcclRanks &nccl_;
   std::vector<Stream> streams_;
   std::vector<void *> memory_; ///< the memory of each local rank during a call
-  bool stuck_ = false; ///< a stream does not finish, so nothing that it uses is freed; freeing would wait for it
+  bool stuck_ = false;         ///< a stream did not end in time; its memory is not freed, because freeing would wait
   Status status_;
 };
 

@@ -19,7 +19,7 @@ inline constexpr int ncclBytesType = 1;               ///< ncclUint8
 inline constexpr int ncclSymmetricWindow = 1;         ///< NCCL_WIN_COLL_SYMMETRIC
 inline constexpr uint64_t ncclWindowAlignment = 4096; ///< NCCL_WIN_REQUIRED_ALIGNMENT
 
-/// ncclTeam_t: `ranks` ranks with a distance of `stride`. The caller is number `rank` of them.
+/// ncclTeam_t: `ranks` ranks with a distance of `stride` between their numbers. The caller has index `rank` among them.
 struct NcclTeam {
   int ranks, rank, stride;
 };
@@ -31,7 +31,7 @@ struct NcclWindowHead {
   char *teamBase; ///< the memory of the team's first rank, as an address on the device
   int32_t teamRank;
   int32_t rank;
-  uint32_t stride4G; ///< distance from a rank of the team to the next, in 4 GiB
+  uint32_t stride4G; ///< distance between the memories of neighbours in the team, in 4 GiB
   uint32_t multicastOffset4K;
 };
 
@@ -41,8 +41,8 @@ struct NcclLibrary {
   static Status open(void *handle, NcclLibrary &library);
 
   std::chrono::milliseconds patience = std::chrono::minutes(1); ///< limit for a collective call of NCCL
-  int version = 0;                                              ///< 22809 is 2.28.9
-  /// Returns the version as text: "2.28.9".
+  int version = 0;                                              ///< 22809 for 2.28.9
+  /// Returns the version as text, such as "2.28.9".
   static std::string nameOf(int version);
   int (*getVersion)(int *version) = nullptr;
   const char *(*getErrorString)(int result) = nullptr;
@@ -58,19 +58,18 @@ struct NcclLibrary {
   int (*commWindowRegister)(NcclComm comm, void *memory, size_t bytes, NcclWindow *window, int flags) = nullptr;
   int (*commWindowDeregister)(NcclComm comm, NcclWindow window) = nullptr;
   NcclTeam (*teamLsa)(NcclComm comm) = nullptr;
-  /// Null in an NCCL that was built without its device interface. The layout of the requirements differs between
-  /// versions.
+  /// Null if NCCL was built without its device interface. The layout of `requirements` differs between versions.
   int (*devCommCreate)(NcclComm comm, const void *requirements, void *made) = nullptr;
   int (*devCommDestroy)(NcclComm comm, const void *made) = nullptr;
-  /// Null before 2.29.
+  /// Null before NCCL 2.29.
   int (*getPeerDevicePointer)(NcclWindow window, size_t offset, int peer, void **pointer) = nullptr;
   int (*getLsaMultimemDevicePointer)(NcclWindow window, size_t offset, void **pointer) = nullptr;
 
   /// Converts the result of a call to a status. For a non-blocking communicator, waits until the call has completed or
   /// `patience` is over.
   Status finish(const char *what, NcclComm comm, int result) const;
-  /// Converts the result of a call within a group. A non-blocking communicator completes it only at the end of the
-  /// group.
+  /// Converts the result of a call within a group. A non-blocking communicator completes the call only at the end of
+  /// the group.
   Status join(const char *what, int result) const;
   /// Converts the result of ncclGroupEnd, for all communicators of the group.
   Status finishGroup(const std::vector<NcclComm> &comms, int result) const;

@@ -6,7 +6,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// More than any memory holds, and little enough to be rounded up.
+/// A limit in bytes. No memory is so large, and the limit is small enough to be rounded up.
 constexpr uint64_t largestMemory = uint64_t{1} << 56;
 
 uint64_t wholePages(uint64_t bytes) {
@@ -119,9 +119,9 @@ Status NcclMemory::writeBegins(uint32_t localIndex) {
   return engine_.platform().copy(nccl.devices[localIndex], memory, offsets_.data(), bytes);
 }
 
-/// Finds multicast addresses. One offset applies to all ranks behind such an address, and all ranks must be in the
-/// team. NCCL's first query about a team is collective over its ranks and blocks, so one thread cannot make it for
-/// several ranks. So multicast is used only if every process has exactly one rank.
+/// Finds multicast addresses. One offset from such an address applies to all ranks, and all ranks must be in the team.
+/// NCCL's first query about a team waits for all its ranks, so one thread cannot make it for several ranks. So
+/// multicast is used only if every process has exactly one rank.
 Status NcclMemory::findMulticast() {
   const NcclRanks &nccl = engine_.nccl();
   if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.team.count != nccl.ranks ||

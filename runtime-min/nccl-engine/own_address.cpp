@@ -11,8 +11,8 @@
 namespace mscclc::rt {
 namespace {
 
-/// True if the selection `rest` allows interface `name`. "eth,ib" are prefixes, "=eth0" is a whole name, and "^docker"
-/// excludes.
+/// True if `rest`, a value of NCCL_SOCKET_IFNAME, allows interface `name`. "eth,ib" are prefixes, "=eth0" is a whole
+/// name, and "^docker" excludes a prefix.
 bool isAllowed(std::string rest, const std::string &name) {
   const bool forbids = !rest.empty() && rest[0] == '^';
   const bool whole = rest.size() > (forbids ? 1u : 0u) && rest[forbids ? 1 : 0] == '=';
@@ -29,8 +29,8 @@ bool isAllowed(std::string rest, const std::string &name) {
   return forbids;
 }
 
-/// True if other machines may reach this interface. They reach neither the loopback nor the bridge of this machine's
-/// containers.
+/// True if the interface is up and running, and `wanted` allows it. The loopback must be named in `wanted`. If `wanted`
+/// is empty, Docker's bridge is left out. Other machines can reach neither of these two.
 bool isUsable(const ifaddrs &entry, const std::string &wanted) {
   const bool isNamed = !wanted.empty() && wanted[0] != '^';
   if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0 || (entry.ifa_flags & IFF_RUNNING) == 0 ||
@@ -44,7 +44,7 @@ bool isUsable(const ifaddrs &entry, const std::string &wanted) {
 
 } // namespace
 
-/// IPv4 before IPv6, as networks of clusters have it at the least.
+/// Takes IPv4 before IPv6, because networks of clusters have at least IPv4.
 Status ownAddress(Address &result) {
   const char *const set = std::getenv("NCCL_SOCKET_IFNAME");
   const std::string wanted = set == nullptr ? "" : set;

@@ -5,8 +5,9 @@
 
 namespace mscclc::rt {
 
-/// At any port: the first running interface that NCCL_SOCKET_IFNAME allows (prefixes of names, as NCCL takes them);
-/// there must be one. Where it is not set: the first that is neither the loopback nor Docker's, else the loopback.
+/// Returns the address of an interface, with port 0 (any port). If NCCL_SOCKET_IFNAME is set, it is the first running
+/// interface that the variable allows, by prefixes of names as in NCCL; fails if there is none. Otherwise it is the
+/// first one that is neither the loopback nor Docker's, or else the loopback.
 Status ownAddress(Address &result);
 
 } // namespace mscclc::rt

@@ -10,7 +10,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Checks whether NCCL can make ports for this body at all.
+/// Checks whether the NCCL that runs can make ports for this body.
 Status checkBody(const NcclLibrary &library, const std::string &what, const MscclcNetworkBody *body) {
   const std::string running = NcclLibrary::nameOf(library.version);
   if (body == nullptr)
@@ -46,7 +46,7 @@ NcclPorts::NcclPorts(NcclEngine &engine, const MscclcKernel &kernel)
 }
 
 Status NcclPorts::open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result) {
-  // NCCL waits for all ranks, so all must come.
+  // NCCL waits for all ranks, so either all ranks make the call or none.
   const std::string what = format("kernel '%s'", kernel.name);
   std::vector<Message> all;
   MSCCLC_TRY(engine.meeting().agree(what + ": ports", checkBody(engine.nccl().library, what, kernel.network), {}, all));
@@ -146,7 +146,7 @@ void NcclPorts::beginSettling() {
     *rank.settling = {};
 }
 
-/// A process may have missed settlings, and makes up for them.
+/// A process that has missed earlier settlings sends their signals now.
 Status NcclPorts::sendSettling() {
   std::vector<Message> all;
   MSCCLC_TRY(engine_.meeting().exchange(format("kernel '%s': settling", kernel_.name), bytesOf(&settlings_, 1), all));
@@ -156,7 +156,7 @@ Status NcclPorts::sendSettling() {
     std::memcpy(&theirs, bytes.data(), std::min(bytes.size(), sizeof(theirs)));
     round = std::max(round, theirs + 1);
   }
-  // If the start fails, some ends have sent and others have not. The peers then report the missing ones.
+  // If the start fails, some ends have sent signals and others have not. The peers then report the missing signals.
   return start(MSCCLC_SETTLE_SEND, std::exchange(settlings_, round));
 }
 

@@ -15,7 +15,7 @@ public:
   void fill(uint32_t localIndex, const Memory *const (&)[4], MscclcRankArgs &args) override {
     args.network = ranks_[localIndex].made.data();
   }
-  /// Sets the signals to 0: NCCL does not say what they begin with.
+  /// Sets the signals to 0, because NCCL does not say with which values they begin.
   Status reset() override;
   void beginSettling() override;
   Status sendSettling() override;
@@ -23,26 +23,28 @@ public:
 
 private:
   struct LocalRank {
-    std::vector<uint64_t> made; ///< the device communicator; words, because its pointers need alignment
+    std::vector<uint64_t> made; ///< the device communicator; made of words, because its pointers need alignment
     PortRank ports;
-    uint32_t unpaired = 0; ///< channel ends of other ranks that lead to it over the network without a paired end here
-    MscclcStatus *settling = nullptr; ///< the status of a settling's waits
+    /// The number of other ranks' channel ends that lead to this rank over the network, and have no paired end here.
+    uint32_t unpaired = 0;
+    MscclcStatus *settling = nullptr; ///< the status for the waits of settlings
   };
 
   NcclPorts(NcclEngine &engine, const MscclcKernel &kernel);
   Status create(const std::string &what);
   uint32_t unpairedTo(uint32_t rank) const;
-  /// MscclcNetworkBody::settle on all local ranks, for `time` (AWAIT).
+  /// Starts a step of a settling on all local ranks (MscclcNetworkBody::settle). `time`: the limit of the waits of
+  /// MSCCLC_SETTLE_AWAIT.
   Status start(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
-  /// Waits for the steps so far.
+  /// Waits until all steps that were started are over.
   Status finish();
   /// Returns the result of the waits of a settling.
   Status result() const;
 
   NcclEngine &engine_;
   const MscclcKernel &kernel_;
-  uint32_t signals_ = 0;   ///< signals of each device communicator: as many as any rank has port channels
-  uint64_t settlings_ = 0; ///< settling signals that each end has sent
+  uint32_t signals_ = 0;   ///< signals of each device communicator: the most port channels of any rank
+  uint64_t settlings_ = 0; ///< settling signals that each end has sent so far
   std::vector<LocalRank> ranks_;
   bool open_ = false;
 };

@@ -1,5 +1,5 @@
-// The meeting of a communicator's processes. The other processes introduce themselves to that of rank 0. It waits for
-// all of them, and then sends each the list of processes, or the reason why they cannot begin.
+// The meeting of a communicator's processes. The process of rank 0 waits until all other processes have introduced
+// themselves. Then it sends each of them the list of processes, or the reason why they cannot begin.
 #include "rendezvous.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ struct Hello {
   Token token;
 };
 
-/// The time that a new connection has for its introduction, and the most connections that are heard at a time.
+/// The time in which a new connection must introduce itself, and the most connections that may wait without an
+/// introduction.
 constexpr std::chrono::seconds patience(5);
 constexpr size_t maxStrangers = 64;
 
@@ -28,10 +29,11 @@ bool areSame(const Token &a, const Token &b) {
   return different == 0;
 }
 
-/// The first reason why these processes do not make up the communicator, or "". `here` is in order of ranks.
+/// Returns the first reason why the processes `here` do not make up the communicator; empty if they do. `here` is in
+/// the order of the ranks.
 std::string whyIncomplete(const std::vector<ProcessInfo> &here, const MeetingOptions &options) {
   uint32_t next = 0, seen = 0;
-  std::string absent; // "rank 1, ranks 4 to 7"
+  std::string absent; // such as "rank 1, ranks 4 to 7"
   const auto skipTo = [&](uint32_t first) {
     if (first > next)
       absent += (absent.empty() ? "" : ", ") + nameOf(RankRange{next, first - next});
@@ -51,7 +53,7 @@ std::string whyIncomplete(const std::vector<ProcessInfo> &here, const MeetingOpt
                                  options.path.c_str(), static_cast<long long>(options.timeout.count()), absent.c_str());
 }
 
-/// A connection that has not introduced itself.
+/// A connection whose process has not introduced itself.
 struct Stranger {
   Connection connection;
   Clock::time_point came;
@@ -72,7 +74,8 @@ std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, c
     const Received received = stranger.connection.receive(frame, sizeof(Hello));
     if (received == Received::Nothing && Clock::now() < stranger.came + patience)
       silent.push_back(std::move(stranger));
-    // The others do not belong to this communicator, for example a probe for a stale socket.
+    // A connection that begins in another way does not belong to this communicator. It may be a probe for a stale
+    // socket.
     if (received != Received::Frame || frame.header.kind != FrameKind::Hello || frame.payload.size() != sizeof(Hello))
       continue;
     Hello hello;
@@ -105,7 +108,7 @@ Status Rendezvous::join(MeetingOptions options, std::unique_ptr<Meeting> &result
   return {};
 }
 
-/// Waits, as the hub, for the processes that have the other ranks.
+/// Waits, as the hub, for the processes of all other ranks.
 Status Rendezvous::gather(const MeetingPoint &point, Clock::time_point deadline) {
   std::vector<Stranger> strangers; // in the order of arrival
   std::vector<Guest> guests;
@@ -117,7 +120,7 @@ Status Rendezvous::gather(const MeetingPoint &point, Clock::time_point deadline)
     return ranks;
   };
   while (seen() < options_.ranks && refused.empty() && Clock::now() < deadline) {
-    // Those that are too many wait to be accepted.
+    // If there are too many strangers, new connections wait to be accepted.
     std::vector<pollfd> entries{{strangers.size() < maxStrangers ? point.listener.get() : -1, POLLIN, 0}};
     for (const Stranger &stranger : strangers)
       entries.push_back({stranger.connection.file(), POLLIN, 0});

@@ -9,13 +9,13 @@
 namespace mscclc::rt {
 namespace {
 
-/// Distinguishes other versions of ProcessDescription, which have the same size.
+/// Distinguishes versions of ProcessDescription, all of which have the same size.
 constexpr uint32_t infoMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
 
 /// The description of a process that it sends by the exchange. Texts end with a zero.
 struct ProcessDescription {
   uint32_t magic = 0;
-  int32_t code = MSCCLC_OK; ///< belongs to `text`
+  int32_t code = MSCCLC_OK; ///< the failure that `text` describes, if there is one
   RankRange range;
   char machine[64] = {}; ///< the same for all processes that can meet at a path
   char host[64] = {};
@@ -28,8 +28,8 @@ template <size_t Size> void putText(char (&to)[Size], const std::string &text) {
   std::memcpy(to, text.data(), std::min(text.size(), Size - 1));
 }
 
-/// Returns the same name in all processes that can meet at a path. With `mayBeApart`, containers of one machine
-/// may not see each other's folders, so they have different names.
+/// Returns a name, which is the same in all processes that can meet at a path. With `mayBeApart`, different containers
+/// of one machine have different names, because they may not see each other's folders.
 std::string nameOfMachine(const char *host, bool mayBeApart) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -58,7 +58,7 @@ Status countProcesses(const Allgather &allgather, const RankRange &mine, uint32_
   return {};
 }
 
-/// The first reason why these processes cannot meet at a socket; the same in all of them.
+/// Returns the first reason why these processes cannot meet at a socket. All of them get the same result.
 Status checkInfos(const std::vector<ProcessDescription> &infos, bool mayBeApart) {
   for (size_t i = 0; i < infos.size(); ++i) {
     const ProcessDescription &info = infos[i];
@@ -90,14 +90,14 @@ Status MeetingPoint::take(const std::string &path, bool isHub) {
   if (!isHub)
     return {};
   MSCCLC_TRY(listenAt(address, listener));
-  made = path; // what others have made there is not removed
+  made = path; // set after listenAt, so that only this process's socket is removed
   return {};
 }
 
 Status MeetingPoint::listenInNewFolder() {
   const char *const set = std::getenv("TMPDIR");
   std::string name;
-  // A socket's path is short.
+  // A socket's path must be short, so a long TMPDIR is not used.
   for (const std::string &parent : {std::string(set == nullptr ? "" : set), std::string("/tmp")}) {
     name = parent + "/mscclc-XXXXXX";
     if (parent.empty() || parent[0] != '/' || name.size() > 90 || ::mkdtemp(name.data()) == nullptr)

@@ -20,17 +20,17 @@ struct MeetingPoint {
   /// Stops listening: no more processes can join afterwards.
   ~MeetingPoint();
 
-  /// Uses `path`, which all processes know. The hub begins to listen.
+  /// Meets at `path`, which all processes know. The hub begins to listen there.
   Status take(const std::string &path, bool isHub);
   /// Lets the hub listen in a new folder, and sends the address to all processes. If the processes are on different
-  /// machines, the hub listens at the address of `findAddress`. Fails in all processes if that is null or if one of
-  /// them fails. `ranks`: the number of ranks of all processes.
+  /// machines, the hub listens at the address of `findAddress`. Fails in all processes if `findAddress` is null then,
+  /// or if one process fails. `ranks`: the number of ranks of all processes.
   Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress);
   Status listenInNewFolder();
 
   Address address;
-  /// A process must show this token to the hub, so that no process of another communicator is admitted. It is zero if
-  /// no other process can come.
+  /// A process must show this token to the hub, so that no process of another communicator is admitted. The token is
+  /// zero if processes of other communicators cannot come.
   Token token{};
   File listener;            ///< the hub's
   std::string made, folder; ///< the socket's file and folder, to be removed

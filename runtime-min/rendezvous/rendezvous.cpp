@@ -14,7 +14,7 @@ std::string takeName(Bytes &message) {
   return name;
 }
 
-/// Writes a status, and `message` if it is not a failure.
+/// Returns the bytes of a status: its code, and then its text if it is a failure, or else `message`.
 Bytes bytesOf(const Status &status, const Bytes &message) {
   Bytes bytes = rt::bytesOf(&status.code, 1);
   if (status.ok())
@@ -24,7 +24,7 @@ Bytes bytesOf(const Status &status, const Bytes &message) {
   return bytes;
 }
 
-/// Returns the status that bytesOf has written to `bytes`, and removes its code. The message stays.
+/// Reads a status from `bytes`, as bytesOf has written it, and removes its code. The message stays in `bytes`.
 Status takeStatus(Bytes &bytes) {
   Status status;
   if (bytes.size() < sizeof(status.code))
@@ -166,11 +166,11 @@ void Rendezvous::beginWatching() {
     if (!end)
       continue;
     processFiles_.push_back(end);
-    // The process has ended, although a child of it may still hold the socket.
+    // Called when the process has ended, even if a child of it still holds the socket.
     watched_.push_back(watcher_->add(end->get(), [this, i] {
-      while (read(i) == Received::Frame) // messages from before its end
+      while (read(i) == Received::Frame) // reads the messages from before the process's end
         continue;
-      ::shutdown(connections_[i].file(), SHUT_RDWR); // nobody reads what is sent there
+      ::shutdown(connections_[i].file(), SHUT_RDWR); // messages to the process would not be read
       lose(processOn(i));
       return Watcher::done;
     }));

@@ -1,8 +1,8 @@
 // The connection of a communicator's processes.
 //
-// The process of rank 0 is the hub. The others connect to it, and it forwards what each sends. A thread (watcher.h)
-// reads the sockets of each process, and watches the processes at the other ends. So all processes notice at once if
-// one ends or aborts the communicator.
+// The process of rank 0 is the hub. The other processes connect to it, and it forwards the messages of each to all
+// others. A thread (watcher.h) reads the sockets of each process, and watches the processes at the other ends. So all
+// processes notice at once if one ends or aborts the communicator.
 #pragma once
 
 #include "meeting_point.h"
@@ -14,7 +14,7 @@ namespace mscclc::rt {
 
 class Rendezvous final : public Meeting {
 public:
-  /// Collective, for several processes.
+  /// Makes the meeting of several processes. Collective.
   static Status join(MeetingOptions options, std::unique_ptr<Meeting> &result);
   ~Rendezvous() override;
 
@@ -38,21 +38,22 @@ private:
   Received read(uint32_t connection);
   void handle(Frame &frame);
   void lose(uint32_t process);
-  /// Sends what is from or about `process`: the hub to all but that process, the others to the hub.
+  /// Sends a message from or about `process`. The hub sends it to all processes except for that one. The other
+  /// processes send it to the hub.
   void send(FrameKind kind, uint32_t process, uint32_t round = 0, const Bytes &payload = {},
             const std::vector<int> &files = {});
-  /// Waits for the messages of a round, each with the name of the round in front.
+  /// Waits for the messages of a round. Each message begins with the name of its round.
   Status await(const std::string &what, uint32_t round, std::vector<Message> &all);
   std::string nameOf(uint32_t process) const;
-  /// More than the rounds that a process may miss of a collective call.
+  /// A number of rounds that is larger than the number in any collective call.
   static constexpr uint32_t roundsBetween = 1u << 12;
 
   bool isHub() const { return self_ == 0; }
-  /// Processes that have neither left nor ended.
+  /// Returns the number of processes that have neither left nor ended.
   std::ptrdiff_t here() const { return std::count(gone_.begin(), gone_.end(), 0); }
 
   MeetingOptions options_;
-  std::vector<Connection> connections_; ///< the hub's are indexed by process; others have only [0]
+  std::vector<Connection> connections_; ///< in the hub, indexed by process; other processes have only [0]
   std::mutex sending_;
   std::shared_ptr<Watcher> watcher_;
   std::vector<std::shared_ptr<const File>> processFiles_;
@@ -62,7 +63,7 @@ private:
   std::condition_variable changed_;
   std::map<std::pair<uint32_t, uint32_t>, Message> incoming_; ///< by round and process
   std::vector<char> gone_;                                    ///< by process: left or lost
-  bool isDeaf_ = false; ///< the hub's process has ended after it left, so nobody forwards who else has left
+  bool isDeaf_ = false; ///< the hub's process has left and ended, so this one cannot learn who else leaves
   Status lost_;
   std::vector<uint32_t> lostProcesses_;
   uint32_t round_ = 0;

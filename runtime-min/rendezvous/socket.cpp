@@ -28,7 +28,7 @@ File newSocket(const Address &address, int flags = 0) {
   return File(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
-/// Returns 0, or an error of the system.
+/// Makes a connected socket. Returns 0, or the system's error number.
 int tryConnect(const Address &address, Clock::time_point deadline, File &socket) {
   socket = newSocket(address, SOCK_NONBLOCK);
   if (::connect(socket.get(), address.get(), address.length) == 0)
@@ -182,7 +182,7 @@ bool Connection::send(FrameHeader header, const Bytes &payload, const std::vecto
       continue;
     if (sent <= 0)
       return false;
-    message.msg_control = nullptr; // was sent with the first byte
+    message.msg_control = nullptr; // the files were sent with the first byte
     message.msg_controllen = 0;
     auto left = static_cast<size_t>(sent);
     for (iovec &part : parts) {

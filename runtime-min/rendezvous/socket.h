@@ -20,7 +20,7 @@ struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
 
-  /// Makes the address of a Unix socket; "@name": in the abstract namespace.
+  /// Makes the address of a Unix socket. The path "@name" is in the abstract namespace.
   static Status ofPath(const std::string &path, Address &result);
   /// Returns a name for messages: "@name", "/a/path" or "rank 0's machine".
   std::string name() const;
@@ -33,7 +33,7 @@ enum class FrameKind : uint32_t {
   Welcome, ///< the communicator is complete: the list of its processes
   Refuse,  ///< the communicator cannot be made: the reason as text
   Data,    ///< a process's message of a round
-  Abort,   ///< code and text
+  Abort,   ///< the code and text of a failure
   Leave,   ///< a process announces the end of its part
   Lost,    ///< a process ended without leaving
 };
@@ -41,7 +41,7 @@ enum class FrameKind : uint32_t {
 struct FrameHeader {
   uint32_t magic = 0;
   FrameKind kind = FrameKind::Hello;
-  uint32_t process = 0; ///< the process that sends it, or that it is about
+  uint32_t process = 0; ///< the sender of the frame, or the process that the frame is about
   uint32_t round = 0;
   uint32_t bytes = 0; ///< size of the payload
 };
@@ -54,7 +54,7 @@ struct Frame {
 
 /// Largest payload of a frame, in bytes. Messages are much smaller, so a longer frame is an error.
 inline constexpr size_t maxPayload = size_t{64} << 20;
-/// Most descriptors in a frame: as many as Linux takes.
+/// Most descriptors in a frame: as many as Linux allows.
 inline constexpr size_t maxFiles = 253;
 
 enum class Received { Frame, Nothing, Closed };
@@ -65,18 +65,18 @@ public:
   Connection() = default;
   explicit Connection(File socket) : socket_(std::move(socket)) {}
 
-  /// Connects, and tries again until `deadline`.
+  /// Connects, and tries again until `deadline` if that fails.
   static Status to(const Address &address, Clock::time_point deadline, Connection &result);
   /// Accepts a connection. On one machine, the other process must belong to the same user.
   static Status from(const File &listener, Connection &result);
 
   int file() const { return socket_.get(); }
   bool valid() const { return socket_.valid(); }
-  /// Returns the process at the other end, by its number here; 0 if it is not known, because it is on another machine
-  /// or in a namespace that is not visible from here.
+  /// Returns the number that the process at the other end has in this process's namespace. 0 if it is not known: the
+  /// process is on another machine, or in a namespace that is not visible from here.
   pid_t process() const;
 
-  /// Returns false if the other end is gone.
+  /// Sends a frame. Returns false if that failed, because the other end is gone or there are too many files.
   bool send(FrameHeader header, const Bytes &payload, const std::vector<int> &files = {}) const;
   /// Receives without waiting. A frame with more than `most` bytes of payload, or of another version, counts as closed.
   Received receive(Frame &frame, size_t most = maxPayload);
@@ -85,7 +85,7 @@ public:
 
 private:
   File socket_;
-  Bytes heard_; ///< the beginning of a frame, and the files that came with it
+  Bytes heard_; ///< the beginning of a frame; the files that came with it are in `files_`
   std::vector<File> files_;
 };
 

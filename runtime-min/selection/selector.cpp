@@ -1,4 +1,4 @@
-// Picks a kernel for a call: finds those that fit, and takes the best of them.
+// Picks a kernel for a call: finds the kernels that fit, and takes the best of them.
 #include "kernels/kernel_facts.h"
 #include "kernels/registry.h"
 
@@ -30,7 +30,7 @@ Tags splitTags(const char *text) {
   }
 }
 
-/// Returns the tags of a kernel: those of its program, and those that follow from its properties.
+/// Returns the tags of a kernel: the tags of its program, and tags that follow from its properties.
 Tags tagsOf(const MscclcKernel &kernel) {
   const std::pair<uint32_t, const char *> known[] = {{MSCCLC_USES_PACKETS, "packets"},
                                                      {MSCCLC_NEEDS_PORT, "port"},
