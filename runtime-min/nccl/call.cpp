@@ -69,7 +69,7 @@ std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
       __builtin_mul_overflow(uint64_t{shape.count}, uint64_t{bytesOfType(shape.type)}, &n) ||
       __builtin_mul_overflow(n, uint64_t{shape.ranks}, &most))
     return std::nullopt;
-  // NCCL's count is a share for some collectives, and for collectives with a root the data of one rank.
+  // NCCL's count is the size of a share in some collectives, and of one rank's data in collectives with a root.
   const bool isRoot = !row->rooted || rank == static_cast<uint32_t>(shape.root);
   const uint64_t message = n * row->shares(shape.ranks);
   return Extent{message, row->gives(isRoot) ? row->input(shape.ranks, message) : 0,

@@ -39,19 +39,19 @@ enum class Kind : uint8_t {
   Recv = 0xff
 };
 
-/// ncclRedOp_t. The program's own operations are numbered from PreMulSum on, and all are of the same kind.
+/// ncclRedOp_t. The program's own operations have numbers from PreMulSum on, and all of them are of that kind.
 enum Op : int { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4, PreMulSum = 5, UnknownOp = -1 };
 
-/// The factor of each rank's data in an operation of the program.
+/// The factor by which an operation of the program scales the data of a rank.
 struct Factor {
   int type = 0;             ///< ncclDataType_t
-  uint64_t bits = 0;        ///< its first bytes are the factor
+  uint64_t bits = 0;        ///< the factor itself is in the first bytes
   const void *at = nullptr; ///< if not null: the address of the factor on the device when the call runs
 };
 
-/// ncclCollConfig_t of NCCL 2.32. That of NCCL 2.31 is the beginning of it.
+/// ncclCollConfig_t of NCCL 2.32. Its beginning is the ncclCollConfig_t of NCCL 2.31.
 struct CollConfig {
-  size_t size; ///< size of the structure in the program's version
+  size_t size; ///< size of the structure in the program's version of NCCL
   unsigned magic;
   unsigned version;
   const void *extensions; ///< a list
@@ -63,7 +63,7 @@ struct CollConfig {
   int forcesAlgorithms;
   int policy;
   uint64_t profilerTag;
-  cudaEvent_t event; ///< recorded when the launch is complete
+  cudaEvent_t event; ///< NCCL records it when the launch is complete
 };
 
 /// The arguments of a call. Arguments that a collective does not have are 0. `root` is the peer of Send and Recv.
@@ -71,7 +71,7 @@ struct Call {
   Kind kind = Kind::AllReduce;
   const void *send = nullptr;
   void *recv = nullptr;
-  size_t count = 0; ///< in NCCL's sense, in elements
+  size_t count = 0; ///< NCCL's count, in elements
   int type = 0;     ///< ncclDataType_t
   int op = 0;       ///< ncclRedOp_t
   int root = 0;
@@ -79,7 +79,7 @@ struct Call {
   std::optional<CollConfig> config; ///< a configuration that kernels can satisfy (config.h)
   const void *foreignConfig =
       nullptr;            ///< the program's configuration that only NCCL can satisfy; it may be gone after the call
-  uint32_t maxBlocks = 0; ///< limit for a kernel; 0: none
+  uint32_t maxBlocks = 0; ///< the most blocks of a kernel; 0: no limit
   Comm comm = nullptr;
   cudaStream_t stream = nullptr;
 };
@@ -95,16 +95,16 @@ struct Shape {
   int root = 0;
   uint32_t ranks = 0;
   uint32_t ranksPerNode = 0; ///< 0: not known yet
-  uint32_t maxBlocks = 0;    ///< limit for each rank, by the call's configuration; 0: none
-  /// Whether the call works in place. None if ranks may differ in that (direct.h, worksInPlace).
+  uint32_t maxBlocks = 0;    ///< the most blocks on each rank, by the call's configuration; 0: no limit
+  /// True if the call works in place. Without a value if this may differ between ranks (see worksInPlace in direct.h).
   std::optional<bool> inPlace = std::nullopt;
 
   auto operator<=>(const Shape &) const = default;
 };
 
-/// The sizes of a call, in bytes.
+/// The sizes of a call on one rank, in bytes.
 struct Extent {
-  uint64_t message = 0; ///< as in MscclcKernel
+  uint64_t message = 0; ///< size of the message, as in MscclcKernel
   uint64_t input = 0;   ///< input of one rank
   uint64_t output = 0;
 };
@@ -116,16 +116,16 @@ bool hasRoot(Kind kind);
 /// True if every element of the output depends only on the same element of the inputs. Then a message may be made
 /// longer at its end.
 bool isElementwise(Kind kind);
-/// Returns the name of the collective in kernels; "send" and "recv" for these.
+/// Returns the collective's name in kernels, or "send" or "recv".
 const char *nameOf(Kind kind);
-/// Returns the sizes on `rank`. None for types that NCCL does not have, for roots that are not ranks, and for sizes
-/// beyond 64 bits.
+/// Returns the sizes on `rank`. Returns none for types that NCCL does not have, for roots that are not ranks, and for
+/// sizes beyond 64 bits.
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank);
 
 /// True if a rank's input and output overlap. `extent` has the rank's sizes.
 bool buffersMeet(const Call &call, const Extent &extent);
 
-uint32_t bytesOfType(int type); ///< 0 for a type that NCCL does not have
+uint32_t bytesOfType(int type); ///< bytes of an element; 0 for a type that NCCL does not have
 const char *nameOfType(int type);
 bool isTypeName(const std::string &name);
 /// Returns the MscclcDtype of a type; MSCCLC_ANY_DTYPE for a type that NCCL does not have.
@@ -133,8 +133,8 @@ uint32_t dtypeOf(int type);
 /// Returns the MscclcReduceOp of an operation; none if kernels do not have it. Averages and sums of scaled data are
 /// sums, with a MscclcScaling.
 std::optional<uint32_t> reduceOpOf(int op);
-/// Returns "allreduce of 1024 bytes of f32, max, 8 ranks"; with several nodes "…, 8 ranks, 4 a node". Says whether the
-/// call works in place, if that is known.
+/// Describes a call, such as "allreduce of 1024 bytes of f32, max, 8 ranks"; with several nodes "…, 8 ranks, 4 a node".
+/// Says whether the call works in place, if that is known.
 std::string describe(const Shape &shape);
 
 } // namespace mscclc::nccl

@@ -32,7 +32,7 @@ Call withConfig(Call call, const void *config) {
   if (config == nullptr)
     return call;
   call.foreignConfig = config;
-  // Its size identifies its version. Later versions add members at the end.
+  // The size of the configuration identifies its version. Later versions add members at the end.
   CollConfig known{};
   std::memcpy(&known.size, config, sizeof(known.size));
   if (known.size < offsetof(CollConfig, profilerTag) || known.size > sizeof(CollConfig))

@@ -59,7 +59,7 @@ std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::v
   if (!sweep(members))
     return "the ranks could not exchange which registered memory is gone";
   if (known_.size() == mostKnown) {
-    // Memory that is gone here will never be asked for again.
+    // The ids of memory that is not registered any more are never used again.
     std::erase_if(refused_,
                   [](const std::vector<uint64_t> &ids) { return !std::all_of(ids.begin(), ids.end(), isRegistered); });
     refused_.insert(data.ids);
@@ -92,7 +92,7 @@ bool OwnMemory::sweep(const std::vector<Member *> &members) {
   }
   std::vector<Known> kept;
   for (size_t i = 0; i < known_.size(); ++i)
-    // A graph may keep the buffer, in all processes equally.
+    // A graph may keep the buffer. If so, it does in all processes.
     if ((gone >> i & 1) == 0 || mscclc_buffer_try_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
       kept.push_back(known_[i]);
   if (kept.size() != known_.size())

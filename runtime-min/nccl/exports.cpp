@@ -1,5 +1,5 @@
-// The functions of NCCL that do more than a jump. Their second names, with a `p`, are the same functions. A profiler
-// that is loaded before this library calls them by these names.
+// The functions of NCCL that are more than a jump into the real library. Each function also has a second name, which
+// begins with a `p`. A profiler that is loaded before this library calls the second names.
 #include "config.h"
 #include "group.h"
 #include "invariant.h"
@@ -31,7 +31,7 @@ using namespace mscclc::nccl;
 
 namespace {
 
-/// True if no communicator can be made. Then warns with the reason.
+/// True if no communicator can be made. In that case, prints the reason as a warning.
 bool refuses() {
   const std::string why = refusal();
   if (!why.empty())
@@ -65,8 +65,8 @@ int submitWithRoot(Call call, int root) {
 
 extern "C" {
 
-// The second function of each collective is of NCCL 2.31. NCCL runs a call if its configuration asks for something that
-// only NCCL has.
+// The second function of each collective exists since NCCL 2.31, and has a configuration. If the configuration asks for
+// something that only NCCL has, NCCL runs the call.
 #define MSCCLC_AS_PARAMETER(name) int name,
 #define MSCCLC_AS_ARGUMENT(name) name,
 #define MSCCLC_SET(name) call.name = name;
@@ -217,7 +217,7 @@ const char *ncclGetErrorString(int result) {
   return result == Success ? "no error" : "there is no NCCL behind libmscclc_nccl.so";
 }
 const char *ncclGetLastError(Comm comm) {
-  static thread_local std::string why; // stays valid until the thread's next call, as in NCCL
+  static thread_local std::string why; // the text stays valid until the thread's next call, as in NCCL
   if (why = failureOf(comm).why; !why.empty())
     return why.c_str();
   if (why = refusedCall(); !why.empty())

@@ -50,7 +50,7 @@ std::vector<Handle> loadedObjects() {
   return objects;
 }
 
-/// Returns the folders in which the loader searches for the dependencies of this object.
+/// Returns the folders in which the loader searches for the dependencies of an object.
 std::vector<std::string> searchPath(void *handle) {
   Dl_serinfo size{};
   if (::dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0)
@@ -65,8 +65,8 @@ std::vector<std::string> searchPath(void *handle) {
   return folders;
 }
 
-/// Returns the files of loaded objects that have NCCL's functions under both names. Only an NCCL has that. This library
-/// is left out.
+/// Returns the files of loaded objects, except for this library, that have NCCL's functions under both names. Only an
+/// NCCL has both.
 std::vector<std::string> loadedNccls() {
   std::vector<std::string> found;
   for (const Handle &object : loadedObjects()) {

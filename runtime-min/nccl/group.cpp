@@ -26,7 +26,7 @@ struct Group {
   int depth = 0;
   Plan plan;                               ///< collectives that kernels may run, at most one for each communicator
   std::vector<Comm> passedOn;              ///< communicators whose collectives in this group NCCL runs
-  std::vector<std::pair<int, Comm>> ended; ///< operations of the program that it has destroyed within the group
+  std::vector<std::pair<int, Comm>> ended; ///< operations that the program has destroyed within the group
   std::vector<Registration> registrations;
 };
 thread_local Group group;
@@ -189,8 +189,8 @@ int run(Plan &plan) {
   return result;
 }
 
-/// Records a collective within a group, or passes it on at once. It is passed on at once because objects that it refers
-/// to, such as an operation of the program, need not exist until the end of the group.
+/// Records a collective within a group, or passes it on at once. It is not passed on later, because objects of the
+/// call, such as an operation of the program, may be gone before the group ends.
 int record(const Call &call) {
   constexpr const char *several = "a group has several calls of the communicator";
   if (std::count(group.passedOn.begin(), group.passedOn.end(), call.comm) != 0)
@@ -268,7 +268,7 @@ int groupEnd() {
     return real().groupEnd();
   group.passedOn.clear();
   Plan plan = std::exchange(group.plan, {});
-  // The rest of the group is for NCCL, and comes first.
+  // The calls that are not in `plan` are for NCCL, and come first.
   const int result = endRegistrations(real().groupEnd());
   const bool isWell = result == Success || result == InProgress;
   const int ran = plan.empty() || !isWell ? result : run(plan);

@@ -11,11 +11,11 @@ int submit(const Call &call);
 int groupStart();
 int groupEnd();
 /// Destroys an operation of the program. Within a group, NCCL destroys it after the calls of the group are made,
-/// because it may turn out only then that NCCL runs some of them.
+/// because NCCL may have to run some of them.
 int endOperation(int op, Comm comm);
 /// Notes that a call that registers memory has returned `result`.
 int registers(const Registration &registration, int result);
-/// `info` is passed on to NCCL.
+/// Passes the recorded calls on, and lets NCCL simulate the end of the group. `info` is passed on to NCCL.
 int groupSimulateEnd(void *info);
 
 } // namespace mscclc::nccl

@@ -32,7 +32,8 @@ struct Candidate {
     return entry != nullptr ? isWithin(*entry, message, type)
                             : registration == nullptr || isWithin(*registration, message, type);
   }
-  /// Returns the largest message in bytes for which it is used. A kernel that is merely loaded has no limit.
+  /// Returns the size, in bytes, of the largest message for which the kernel is used. A kernel that is merely loaded
+  /// has no limit.
   uint64_t largest() const {
     return entry != nullptr ? entry->max : registration != nullptr ? registration->max : UINT64_MAX;
   }
@@ -44,11 +45,10 @@ private:
   }
 };
 
-/// The kernels for a number of ranks, as the first communicator of so many ranks found them. Kernels that are
-/// registered later are left out, because other ranks may not have them. A process with different kernels has a
-/// different digest.
+/// The kernels for a number of ranks. The first communicator of so many ranks finds them. Kernels that are registered
+/// later are left out, because other ranks may not have them. A process with different kernels has a different digest.
 struct Loaded {
-  std::vector<Candidate> candidates; ///< in this order: of mscclc_nccl_register, listed, loaded
+  std::vector<Candidate> candidates; ///< in this order: registered by mscclc_nccl_register, listed, merely loaded
   uint64_t window = 0;               ///< windowBytes
   uint64_t digest = 0;
 };
@@ -87,7 +87,7 @@ struct Library {
   }
 };
 
-/// It is never destroyed, because the destructors of other libraries may still make calls.
+/// Returns the only instance. It is never destroyed, because the destructors of other libraries may still make calls.
 Library &library() {
   static Library *const instance = new Library;
   return *instance;
@@ -98,8 +98,8 @@ uint64_t mix(uint64_t digest, const std::string &text) {
   return digestOf(text + '\n', digest);
 }
 
-/// Returns the kernel of an entry. If it cannot be loaded, returns null and sets `why`. `sha256` belongs to the
-/// library's file.
+/// Returns the kernel of an entry. If the kernel cannot be loaded, returns null and sets `why`. `sha256` is the digest
+/// of the library's file.
 const MscclcKernel *loadEntry(const ManifestEntry &entry, const std::string &sha256, std::string &why) {
   if (!entry.sha256.empty() && sha256 != entry.sha256) {
     why = entry.kernel + " is not the file that is listed: its sha256 is " + (sha256.empty() ? "unknown" : sha256) +
@@ -141,9 +141,10 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   return otherwise;
 }
 
-/// The bytes with which kernels that are for messages of any size count for the limit. They are used up to the limit.
+/// The bytes that a kernel for messages of any size needs from the windows. Such a kernel is used for all messages that
+/// fit into the windows.
 constexpr uint64_t largestWindow = uint64_t{64} << 20;
-/// A kernel that is listed for longer messages than this, in bytes, is for messages of any size.
+/// A kernel that is listed for longer messages than this, in bytes, counts as a kernel for messages of any size.
 constexpr uint64_t largestListed = uint64_t{4} << 30;
 
 /// Returns MSCCLC_WINDOW in bytes; 0 if it is not set.
@@ -153,8 +154,8 @@ uint64_t wantedWindow() {
   return bytes;
 }
 
-/// Returns the size, in bytes, of the largest message that is launched for calls of at most `bytes` bytes. Calls are
-/// made longer up to whole shares, for elements of any type.
+/// Returns the size, in bytes, of the largest message that is launched for calls of at most `bytes` bytes. A launch may
+/// be longer than its call, so that all shares are whole, for elements of any type.
 uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
   const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
   if (share != 0)
@@ -176,7 +177,7 @@ uint64_t windowOf(const Candidate &candidate) {
   return bytes;
 }
 
-/// Returns the registrations for so many ranks, the best first.
+/// Returns the registrations for this number of ranks, the best first.
 std::vector<const ProgramKernel *> inOrder(const std::list<ProgramKernel> &registrations, uint32_t ranks) {
   std::vector<const ProgramKernel *> sorted;
   for (const ProgramKernel &one : registrations)
@@ -226,7 +227,7 @@ Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrati
     }
   }
   const auto listed = static_cast<std::ptrdiff_t>(candidates.size());
-  // If the program registers kernels for specific calls, it does not want those that are merely loaded.
+  // If the program registers kernels for specific calls, it does not want kernels that are merely loaded.
   for (uint32_t i = 0; const MscclcKernel *kernel = registrations.empty() ? mscclc_kernel_at(i) : nullptr; ++i)
     if (kernel->ranks == ranks && std::none_of(candidates.begin(), candidates.begin() + listed,
                                                [&](const Candidate &known) { return known.kernel == kernel; }))
@@ -263,7 +264,7 @@ MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice
   return query;
 }
 
-/// Returns the reason why a kernel does not add in the order that is listed for such calls; empty if it does.
+/// Returns the reason why a kernel does not add in the listed order of such calls; empty if it does.
 std::string otherOrder(const Candidate &candidate) {
   if (candidate.entry == nullptr)
     return "not listed, so the order of its sums is not known";
@@ -322,7 +323,7 @@ bool takesOwnMemory(const Shape &shape, const Choice &choice) {
     if (extent.message != choice.message || kernel.input_bytes(rank, choice.message) != extent.input ||
         kernel.output_bytes(rank, choice.message) != extent.output)
       return false;
-    // In place, both share the memory of the output.
+    // If the kernel works in place, its input and output share the memory of the call's output.
     if (inPlace && extent.output < extent.input)
       return false;
   }
@@ -330,9 +331,10 @@ bool takesOwnMemory(const Shape &shape, const Choice &choice) {
   return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
 }
 
-/// The order in which kernels are chosen, the least first; equal ones are in the order of `Loaded::candidates`.
-/// Registered kernels come first. A listed one comes before another one if it works in place as the call does and so
-/// needs no copies, else if it takes less time. Merely loaded ones come last.
+/// The place of a kernel in the order of choice; the least is chosen. Equal ones are in the order of
+/// `Loaded::candidates`. Registered kernels come first, then listed ones, then merely loaded ones. Among listed
+/// kernels, a kernel that needs no copies comes first: it works in place if the call does, and only then. After that,
+/// less time comes first.
 using Priority = std::tuple<int, bool, double>;
 
 Priority priorityOf(const Shape &shape, const Candidate &candidate, const Choice &choice) {

@@ -12,11 +12,11 @@ namespace mscclc::nccl {
 /// kernels decide the same.
 struct Choice {
   const MscclcKernel *kernel = nullptr; ///< null: the real NCCL
-  uint64_t message = 0;                 ///< bytes of the launch: those of the call, or more at its end
+  uint64_t message = 0;                 ///< bytes of the launch's message: those of the call, or more
   uint32_t dtype = 0;
   uint32_t reduceOp = 0;
   bool takesOwnMemory = false; ///< the kernel may work directly on the data of the call
-  std::string why;             ///< the reason, in words
+  std::string why;             ///< the reason for the choice, in words
 };
 
 /// A kernel that the program has registered for calls of some sizes and types.
@@ -26,14 +26,15 @@ struct ProgramKernel {
   uint64_t min = 0; ///< bytes of the message; `min` and `max` are included
   uint64_t max = UINT64_MAX;
   int32_t priority = 0;
-  std::vector<std::string> types; ///< names; empty: all
+  std::vector<std::string> types; ///< names of types; empty: all types
 };
-/// Returns false if it is too late: ranks have already agreed on the kernels for this number of ranks.
+/// Registers a kernel. Returns false if it is too late: ranks have already agreed on the kernels for this number of
+/// ranks.
 bool registerKernel(ProgramKernel registration);
 
 /// Returns the limit of a rank's input and output in bytes, in a communicator of `ranks` ranks. It is MSCCLC_WINDOW if
-/// that is set. Otherwise it is the largest need of the kernels for so many ranks at their listed sizes, where a kernel
-/// of any size counts with 64M.
+/// that is set. Otherwise it is the most that any kernel for so many ranks needs at its listed sizes. A kernel of any
+/// size counts with 64M.
 uint64_t windowBytes(uint32_t ranks);
 /// Loads the kernels that are listed for this many ranks, and adds those that the program has registered for them. This
 /// happens once, at the first call of any function here. Returns a digest, which differs between ranks with different
@@ -43,8 +44,8 @@ uint64_t loadKernels(uint32_t ranks);
 bool mayServe(Kind kind, uint32_t ranks);
 /// Chooses a kernel or NCCL for a call. The choice is made once for each shape and selector.
 Choice choose(const Shape &shape);
-/// Returns the size, in bytes, of the largest message that a kernel is used for, in whole shares. For a kernel of any
-/// size this is windowBytes, which the listed sizes of other kernels may have made larger.
+/// Returns the size, in bytes, of the largest message for which a kernel is used, in whole shares. For a kernel of any
+/// size it is windowBytes, which may be larger because of the listed sizes of other kernels.
 uint64_t largestMessage(const MscclcKernel &kernel);
 void setSelector(MscclcSelectFunction function, void *user);
 

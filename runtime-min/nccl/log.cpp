@@ -17,7 +17,7 @@ bool debugIs(const char *level) {
 }
 
 void sayOnce(const std::string &line) {
-  // They are never destroyed, because the destructors of other libraries may still make calls.
+  // These two objects are never destroyed, because the destructors of other libraries may still make calls.
   static std::mutex *const mutex = new std::mutex;
   static std::set<std::string> *const said = new std::set<std::string>;
   const std::lock_guard<std::mutex> lock(*mutex);

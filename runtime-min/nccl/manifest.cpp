@@ -78,7 +78,7 @@ std::string libraryPath(const std::string &folder, const std::string &where, con
   return folder + "/" + kernel;
 }
 
-/// Reads times by size into `times`, where it has none yet.
+/// Reads the times of field `name`, by size, into `times`. Times that are already there stay.
 void readTimes(const Json &json, const std::string &where, const char *name, std::map<uint64_t, double> &times) {
   const Json *const given = member(json, where, name);
   if (given == nullptr)

@@ -8,7 +8,7 @@
 //
 // "size" says what min and max (in bytes, both included) count: "message" means the message in the sense of
 // MscclcKernel. A file with one collective may have the fields of that collective at the top instead of "collectives".
-// "kernel" is a library, relative to the folder. "architectures" lists the GPUs of the kernels (sm_90), for people.
+// "kernel" is a library, relative to the folder. "architectures" lists the GPUs of the kernels (sm_90), for readers.
 // "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for all
 // types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
 // "sums" is the order in which the kernel adds, as the compiler writes it. An entry with "nccl": true and no "kernel"
@@ -37,7 +37,7 @@ struct ManifestEntry {
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: the library's only kernel
   std::string sha256;             ///< digest of the library; empty: not given
-  std::string sums;               ///< the order of its sums; empty: not given, or not the same for all elements
+  std::string sums;               ///< order of the kernel's sums; empty: not given, or not the same for all elements
   /// Microseconds by message bytes: those that were measured, else those that were predicted. Empty: not given.
   std::map<uint64_t, double> times;
 };
@@ -48,15 +48,15 @@ struct Manifest {
 };
 
 /// Reads FOLDER/manifest.json. Returns an empty text, or the fault: the file is missing or not JSON, a field has
-/// another type or is out of range, or some sizes have no kernel or two.
+/// another type or is out of range, or some sizes have no kernel or have two kernels.
 std::string readManifest(const std::string &folder, Manifest &manifest);
 
-/// Returns the microseconds of an entry's kernel for a message of `bytes` bytes: those of the least size given that is
-/// not smaller, else of the largest. Infinite if none is given.
+/// Returns the microseconds that an entry's kernel takes for a message of `bytes` bytes. It is the time given for the
+/// least size that is not smaller, or else for the largest size. Infinite if no time is given.
 double timeOf(const ManifestEntry &entry, uint64_t bytes);
 
-/// Returns the order of the sums of the calls that `entry` is for. All entries for such calls that name an order name
-/// this one. Empty if there is no such order.
+/// Returns the order of sums for the calls of `entry`: the one that all entries for such calls name. Entries without an
+/// order do not count. Empty if there is no such order.
 std::string orderOfCalls(const Manifest &manifest, const ManifestEntry &entry);
 
 } // namespace mscclc::nccl

@@ -109,7 +109,7 @@ int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said
                                 cudaMemcpyHostToDevice, member.stream));
   }
   MSCCLC_CHECK(gather(members, each));
-  // The sent data is read until the streams are done.
+  // The streams read `said` until they are done.
   std::vector<std::string> heard;
   heard.reserve(members.size());
   for (size_t i = 0; i < members.size(); ++i) {

@@ -20,16 +20,16 @@ struct Member {
   uint32_t ranks = 0;
   uint32_t rank = 0;
   int device = 0;
-  bool known = false;         ///< set up: its ranks have exchanged their cards
+  bool known = false;         ///< true after the ranks have exchanged their descriptions
   uint32_t ranksPerNode = 0;  ///< known after the communicator's ranks have met; 0 before
   std::shared_ptr<Team> team; ///< use teamOf() to read it; null: NCCL runs every call
 
-  // For exchanges between ranks through the real communicator.
+  // The next two members are for exchanges between ranks through the real communicator.
   cudaStream_t stream = nullptr;
   void *memory = nullptr;
 
   // Calls of one communicator share a window, so they follow each other.
-  cudaEvent_t done = nullptr; ///< after the last call outside of captures
+  cudaEvent_t done = nullptr; ///< recorded after the last call outside captures
   bool isPending = false;
   cudaStream_t lastCaptured = nullptr;
   unsigned long long lastCapture = 0;
@@ -40,16 +40,17 @@ struct Member {
   ~Member();
 };
 
-/// Waits until a call on a communicator has completed, if its calls return earlier. `result` is the result of the call.
-/// Returns the final result.
+/// Waits until a call on a communicator has completed, if the communicator is non-blocking. `result` is the result of
+/// the call. Returns the final result.
 int settled(Comm comm, int result);
 
 /// The most bytes that one rank sends in tellAll().
 inline constexpr size_t mostToTell = 128;
 
-/// Exchanges data between all ranks. Every rank of the members' communicators calls this at the same time. `said` has
-/// the data of each member, all of the same size. It becomes the data of all ranks of each member's communicator, in
-/// the order of the ranks. The exchange uses the real communicators, on separate streams. Returns a Result.
+/// Exchanges data between all ranks. Every rank of the members' communicators calls this at the same time. Before,
+/// `said` has the data of each member, all of the same size. Afterwards, it has for each member the data of all ranks
+/// of its communicator, in the order of the ranks. The exchange uses the real communicators, on separate streams.
+/// Returns a Result.
 int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said);
 
 /// Saves the calling thread's device and restores it. In between, the thread may allocate and wait while streams are

@@ -1,6 +1,6 @@
 // Opens the real library at the first call, and fills the table that the jumps use. The jumps do not touch arguments,
-// so they do not depend on their types. The library is not opened when this one is loaded, because the loader may not
-// have loaded the objects yet through which the real one is found.
+// so they do not depend on their types. The real library is not opened when this library is loaded. At that time, the
+// loader may not have loaded the objects through which the real library is found.
 #include "real.h"
 
 #include "find_real.h"
@@ -15,8 +15,8 @@
 
 extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
 
-// A slot for each function, the jump through it, and the first content of the slot. That content calls
-// mscclc_nccl_fill, keeps the registers with the arguments, and then jumps again.
+// Each function has a slot and a jump through it. At first, the slot points to code that calls mscclc_nccl_fill, keeps
+// the registers with the arguments, and then jumps again.
 #if defined(__x86_64__)
 asm(R"(
 .text
@@ -252,8 +252,8 @@ const Real &real() {
   return opened().functions;
 }
 
-/// This library calls none of its own exported functions. If one returns into this library all the same, the real
-/// library has ended a function by a jump to it.
+/// This library calls none of its own exported functions. If the return address of such a function is in this library
+/// all the same, the real library has ended a function by a jump to it.
 bool isReal(const void *caller) {
   const auto at = reinterpret_cast<uintptr_t>(caller);
   return realCode.has(at) || ownCode.has(at);

@@ -18,9 +18,9 @@ struct Real {
 /// replacement fails with InvalidUsage and prints the reason.
 const Real &real();
 /// True if the real library makes a call. `caller` is the return address in a function of this library. If the real
-/// library calls its own functions by name, it reaches this library's functions, which must pass that on.
+/// library calls its own functions by name, it reaches this library's functions, which must pass the call on.
 bool isReal(const void *caller);
-/// Returns the handle that dlopen returned for it, or null.
+/// Returns the handle of the real library, from dlopen; null if there is no real library.
 void *realLibrary();
 /// Returns the reason why communicators cannot be made: there is no real library, or the process has two. Empty if they
 /// can be made.

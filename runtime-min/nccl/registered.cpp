@@ -19,7 +19,7 @@ struct OfComm {
 };
 struct Table {
   std::mutex mutex;
-  std::map<Comm, OfComm> comms; ///< the null communicator has the allocations
+  std::map<Comm, OfComm> comms; ///< allocations belong to the null communicator
   uint64_t ids = 0;             ///< number of ids so far
 };
 /// Returns the only instance. It is never destroyed, because calls may come while the process ends.

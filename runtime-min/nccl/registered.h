@@ -7,9 +7,9 @@
 namespace mscclc::nccl {
 
 struct Registered {
-  uint64_t id = 0; ///< unique in this process, also among later ones
-  /// For a symmetric window: its number among those of its communicator, which is the same on all ranks; else 0. NCCL
-  /// requires that all ranks pass data in such windows together, at the same offset.
+  uint64_t id = 0; ///< unique in this process; never used again
+  /// For a symmetric window: its number among the windows of its communicator, which is the same on all ranks; else 0.
+  /// NCCL requires that all ranks pass data in such windows together, at the same offset.
   uint64_t window = 0;
   char *begin = nullptr;
   uint64_t bytes = 0;
@@ -27,7 +27,7 @@ struct Registration {
 
 /// Notes a call that has completed. If the handle is not set, NCCL has registered nothing.
 void noteRegistration(const Registration &registration);
-/// Notes a call that is in progress. It must be ended before another call on the communicator.
+/// Notes a call that is in progress. endAwaited() must end it before another call on the communicator.
 void awaitRegistration(const Registration &registration);
 bool awaitsRegistrations(Comm comm);
 /// Ends the calls of the communicator that were in progress. If `isWell`, they have succeeded and are noted.
@@ -40,7 +40,7 @@ void noteAllocation(void *memory, uint64_t bytes);
 void forgetAllocation(const void *memory);
 
 /// Returns the memory that contains [pointer, pointer + bytes). If `ofAllRanks`, only the communicator's symmetric
-/// windows count; else all memory that is registered with it or allocated.
+/// windows count. Otherwise all memory registered with the communicator counts, and all memory of ncclMemAlloc.
 std::optional<Registered> findRegistered(Comm comm, const void *pointer, uint64_t bytes, bool ofAllRanks);
 /// True if the memory is still registered.
 bool isRegistered(uint64_t id);

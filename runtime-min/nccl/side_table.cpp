@@ -26,7 +26,7 @@ struct RankInfo {
   uint64_t process; ///< unique for each process
   uint64_t host;    ///< equal for processes that can meet at a socket and share memory
   uint64_t kernels; ///< digest of loadKernels
-  char meeting[40]; ///< name of the meeting point; rank 0's counts
+  char meeting[40]; ///< name of the meeting point; all ranks use the name of rank 0
 };
 static_assert(sizeof(RankInfo) <= mostToTell, "a description fits into one exchange");
 
@@ -35,7 +35,8 @@ struct Table {
   std::map<Comm, std::shared_ptr<Member>> members;
   std::map<std::string, std::weak_ptr<Team>> teams; ///< by meeting
 };
-/// It is never destroyed: objects that a program leaves stay until the process ends.
+/// Returns the only instance. It is never destroyed: communicators that a program does not destroy stay until the
+/// process ends.
 Table &table() {
   static Table *const instance = new Table;
   return *instance;
@@ -81,8 +82,8 @@ bool areTogether(const std::vector<RankInfo> &infos, uint64_t RankInfo::*key) {
   return std::adjacent_find(runs.begin(), runs.end()) == runs.end();
 }
 
-/// Returns the reason why NCCL serves ranks with these descriptions. If kernels can serve them, returns an empty text
-/// and sets `result` to the place of the member's team. All ranks have the same descriptions.
+/// Returns the reason why NCCL runs the calls of ranks with these descriptions. If kernels can run them, returns an
+/// empty text, and sets `result` to the layout of the team of `rank`. All ranks have the same descriptions.
 std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layout &result) {
   for (const RankInfo &info : infos)
     if (info.kernels != infos[0].kernels)
@@ -143,7 +144,7 @@ std::shared_ptr<Member> memberOf(Comm comm) {
   }
   auto member = std::make_shared<Member>();
   int ranks = 0, rank = 0;
-  // A communicator may still be in the making, in the background.
+  // A non-blocking communicator may still be in the making, in the background.
   if (settled(comm, InProgress) != Success || real().commCount(comm, &ranks) != Success ||
       real().commUserRank(comm, &rank) != Success || real().commCuDevice(comm, &member->device) != Success ||
       ranks <= 0 || rank < 0 || rank >= ranks)

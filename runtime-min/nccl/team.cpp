@@ -25,8 +25,8 @@ std::string ofRuntime(int32_t code) {
     return why;
 #define MSCCLC_CUDA(call) MSCCLC_TRY(ofCuda(call, #call))
 
-/// True for refusals that depend only on the kernel, the call and the agreement of the processes. Every process makes
-/// them.
+/// True if a refusal with this code depends only on the kernel, the call and the agreement of the processes. Then every
+/// process refuses.
 bool isShared(int32_t code) {
   return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS ||
          code == MSCCLC_ERROR_NOT_RESIDENT;
@@ -113,7 +113,7 @@ void Team::endOnNccl() {
     return;
   mscclc_communicator_detach_nccl(made);
   const std::lock_guard<std::mutex> lock(handle_);
-  communicator_ = made; // the last member tries again
+  communicator_ = made; // ~Team tries again to destroy it
 }
 
 void Team::abort() {
@@ -133,11 +133,11 @@ void Team::abort() {
     mscclc_communicator_detach_nccl(communicator_);
 }
 
-/// Waits for the kernels that give up. They end soon, unless they follow a call of NCCL that waits for the abort of the
-/// real communicator. So the wait is limited to a second.
+/// Waits until the kernels have given up. They end soon, unless they follow a call of NCCL that waits for the abort of
+/// the real communicator. So the wait is limited to a second.
 void Team::awaitAborted() {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock) // the thread that holds it may also wait for NCCL
+  if (!lock) // the thread that holds mutex_ may also wait for NCCL
     return;
   const ThreadStateGuard guard;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
@@ -209,7 +209,7 @@ Outcome Team::launchAll(const Choice &choice) {
     return {Outcome::Way::Failed, "the communicator has ended on another rank",
             std::max<int>(failure().result, InternalError)};
   }
-  // The result of the earlier call is lost. An error reports that to the program.
+  // An earlier call has lost its result. The error of this call reports that to the program.
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
   auto found = instances_.find(choice.kernel);
@@ -246,8 +246,8 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
     const std::string why = mscclc_last_error();
     mark();
     const bool isWell = mscclc_communicator_health(communicator_) == MSCCLC_OK;
-    // It was refused before any rank began. That holds on all ranks, if all ranks are in this process or all have the
-    // same reason.
+    // The launch was refused before any rank began. That holds on all ranks if all ranks are in this process, or if all
+    // ranks have the same reason.
     if (isWell && (layout_.locals == layout_.ranks || isShared(code)))
       return {Outcome::Way::PassOn, why};
     return afterFailure(why, !isDirect || keepsInput());
@@ -267,7 +267,7 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
   call.output = prepared.output;
   if (!choice.takesOwnMemory)
     return "";
-  const Extent extent = *extentOf(shapeOfCall(0), 0); // of every rank
+  const Extent extent = *extentOf(shapeOfCall(0), 0); // the sizes are the same on every rank
   std::vector<const void *> inputs, outputs;
   for (const Call *const one : calls_) {
     const uint64_t own = members_[inputs.size()]->rank * mscclc_input_step(choice.kernel, choice.message);
@@ -285,7 +285,8 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
   MSCCLC_TRY(own_.findBuffer(communicator_, members_, *to, output));
   if (!inPlace)
     MSCCLC_TRY(own_.findBuffer(communicator_, members_, *from, input));
-  // Windows are bound to the switch. Copies to them and the switch are faster than direct memory without the switch.
+  // Windows can use the switch. In spite of the copies, a launch on windows with the switch is faster than a launch on
+  // direct memory without it.
   const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 &&
                      mscclc_buffer_multicast(prepared.output) != 0 &&
                      (output == nullptr || mscclc_buffer_multicast(output) == 0);
@@ -310,7 +311,8 @@ Shape Team::shapeOfCall(uint32_t localIndex) const {
 }
 
 /// Handles a failed launch. None of its results was copied. If all ranks are in this process and no earlier call was
-/// lost, resets everything and lets NCCL run the call. Otherwise other processes may have launched it.
+/// lost, resets everything and lets NCCL run the call. Otherwise the call fails, because other processes may have
+/// launched it.
 Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
   if (!keepsInput || layout_.locals != layout_.ranks || is(State::Aborted) || capturing() || earlierRuns_)
     return fails(why);
@@ -375,7 +377,7 @@ std::string Team::orderAll() {
   return "";
 }
 
-/// Returns the copies that the kernel itself makes, to the window and from it.
+/// Describes the copies to the window and from it, which the kernel itself makes.
 MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   const Call &call = *calls_[localIndex];
   const Shape shape = shapeOfCall(localIndex);
@@ -396,7 +398,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   return staging;
 }
 
-/// Marks the end of this call. The next call uses the window after it.
+/// Marks the end of this call in the streams. The next call uses the windows after that.
 std::string Team::mark() {
   for (uint32_t i = 0; i < layout_.locals; ++i) {
     Member &member = *members_[i];
@@ -409,7 +411,7 @@ std::string Team::mark() {
   return "";
 }
 
-/// Returns the first reason of any rank; empty if no rank has one.
+/// Exchanges `why` between all ranks. Returns the first reason of any rank; empty if no rank has one.
 std::string Team::agree(const std::string &why) {
   std::string text = why.substr(0, mostToTell - 1);
   text.resize(mostToTell, '\0');
@@ -471,8 +473,8 @@ std::string Team::findWindow(uint64_t bytes, const MscclcBuffer *besides, Mscclc
   return "";
 }
 
-/// Loads a kernel at its first call, with windows for the largest message for which it is listed. It cannot wait until
-/// a larger call comes: that call may be captured, and then no rank can wait for the others.
+/// Loads a kernel at its first call, with windows for the largest message for which it is listed. Windows cannot grow
+/// at a later call: that call may be captured, and then no rank can wait for the others.
 Team::Prepared Team::prepare(const MscclcKernel &kernel) {
   Prepared made;
   const uint64_t message = largestMessage(kernel);
@@ -491,7 +493,7 @@ Team::Prepared Team::prepare(const MscclcKernel &kernel) {
     made.why = findWindow(input, made.output, made.input);
   if (made.why.empty())
     made.why = agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, message, &made.instance)));
-  // All processes have agreed on the reason, so all release the windows that no other kernel uses.
+  // All processes have the same reason, so all release the windows that no other kernel uses.
   for (; !made.why.empty() && windows_.size() > before; windows_.pop_back())
     mscclc_buffer_release(windows_.back());
   return made;

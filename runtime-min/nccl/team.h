@@ -47,12 +47,12 @@ public:
   Team &operator=(const Team &) = delete;
 
   void join(Member &member);
-  /// Ends a member's part when its communicator ends. The last member ends the team. If the team uses the real
-  /// communicators, the first member ends it, which is collective over processes. After an abort it must be called
-  /// after the real communicator has ended.
+  /// Ends a member's part when its communicator ends. The last member ends the team. But if the team uses the real
+  /// communicators, the first member ends it, collectively over processes. After an abort, this must be called after
+  /// the real communicator has ended.
   void leave(Member &member);
   /// Makes running kernels and waiting calls give up, so that the real communicator can end. Waits for at most a
-  /// second. From any thread.
+  /// second. May be called from any thread.
   void abort();
   Failure failure();
 
