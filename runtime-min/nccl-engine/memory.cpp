@@ -86,7 +86,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
     if (mine.ok())
       mine = writeBegins(i);
   }
-  // If one process has no window, the others do not use theirs either.
+  // Windows are used only if all processes have them.
   std::vector<Message> all;
   return engine_.meeting().agree(what + ": windows", mine, {}, all);
 }

@@ -118,8 +118,8 @@ bool hasRoot(Kind kind);
 bool isElementwise(Kind kind);
 /// Returns the collective's name in kernels, or "send" or "recv".
 const char *nameOf(Kind kind);
-/// Returns the sizes on `rank`. Returns none for types that NCCL does not have, for roots that are not ranks, and for
-/// sizes beyond 64 bits.
+/// Returns the sizes on `rank`. Has no value if NCCL does not have the type, if the root is not a rank, or if a size
+/// needs more than 64 bits.
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank);
 
 /// True if a rank's input and output overlap. `extent` has the rank's sizes.

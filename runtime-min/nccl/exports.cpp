@@ -23,8 +23,8 @@ using namespace mscclc::nccl;
 #define OWN(name) asm(".globl p" #name "\n.type p" #name ", " MSCCLC_FUNCTION "\n.set p" #name ", " #name "\n");
 #include "functions.def"
 
-// The real library may call its own function by name and reach this one. Then the call goes back to the real library,
-// unchanged and unrecorded.
+// The real library may call its own function by name, and reach the function of this library. Then the call goes back
+// to the real library, unchanged and unrecorded.
 #define MSCCLC_PASS_ON(call)                                                                                           \
   if (isReal(__builtin_extract_return_addr(__builtin_return_address(0))))                                              \
   return real().call

@@ -114,7 +114,7 @@ struct Part {
   std::vector<const Planned *> planned;
 };
 
-/// Runs the calls of a team. Passes on those that NCCL has to run.
+/// Runs the calls of a team. Passes them on if NCCL has to run them.
 int runPart(const Part &part) {
   std::vector<std::pair<Member *, const Call *>> mine;
   std::vector<Call> calls;

@@ -13,7 +13,7 @@ int groupEnd();
 /// Destroys an operation of the program. Within a group, NCCL destroys it after the calls of the group are made,
 /// because NCCL may have to run some of them.
 int endOperation(int op, Comm comm);
-/// Notes that a call that registers memory has returned `result`.
+/// Notes the `result` of a call that registers memory.
 int registers(const Registration &registration, int result);
 /// Passes the recorded calls on, and lets NCCL simulate the end of the group. `info` is passed on to NCCL.
 int groupSimulateEnd(void *info);

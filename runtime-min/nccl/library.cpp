@@ -25,8 +25,8 @@ constexpr size_t mostShapes = 65536; ///< the most shapes whose choice is rememb
 /// A kernel and the sizes for which it is used.
 struct Candidate {
   const MscclcKernel *kernel = nullptr;
-  const ManifestEntry *entry = nullptr;        ///< null: the program registered it, or it is merely loaded
-  const ProgramKernel *registration = nullptr; ///< null: it is listed, or merely loaded
+  const ManifestEntry *entry = nullptr;        ///< null: the program registered the kernel, or it is merely loaded
+  const ProgramKernel *registration = nullptr; ///< null: the kernel is listed, or merely loaded
 
   bool takes(uint64_t message, const char *type) const {
     return entry != nullptr ? isWithin(*entry, message, type)

@@ -1,4 +1,4 @@
-// The kernels for calls: those of the folder MSCCLC_KERNELS, and those that the program has registered.
+// The kernels for calls: kernels of the folder MSCCLC_KERNELS, and kernels that the program has registered.
 #pragma once
 
 #include "call.h"
@@ -8,11 +8,11 @@
 
 namespace mscclc::nccl {
 
-/// The choice of what runs a call: a kernel or NCCL. It depends only on the call's shape, so all ranks with the same
+/// The choice between a kernel and NCCL for a call. It depends only on the call's shape, so all ranks with the same
 /// kernels decide the same.
 struct Choice {
   const MscclcKernel *kernel = nullptr; ///< null: the real NCCL
-  uint64_t message = 0;                 ///< bytes of the launch's message: those of the call, or more
+  uint64_t message = 0;                 ///< bytes of the launch's message, which may be longer than the call's
   uint32_t dtype = 0;
   uint32_t reduceOp = 0;
   bool takesOwnMemory = false; ///< the kernel may work directly on the data of the call
@@ -36,9 +36,9 @@ bool registerKernel(ProgramKernel registration);
 /// that is set. Otherwise it is the most that any kernel for so many ranks needs at its listed sizes. A kernel of any
 /// size counts with 64M.
 uint64_t windowBytes(uint32_t ranks);
-/// Loads the kernels that are listed for this many ranks, and adds those that the program has registered for them. This
-/// happens once, at the first call of any function here. Returns a digest, which differs between ranks with different
-/// kernels, windows or versions.
+/// Loads the kernels for this many ranks: those in the list, and those of the program. This happens once, at the first
+/// call of any function here. Returns a digest, which differs between ranks with different kernels, windows or
+/// versions.
 uint64_t loadKernels(uint32_t ranks);
 /// True if there is any kernel for this collective.
 bool mayServe(Kind kind, uint32_t ranks);

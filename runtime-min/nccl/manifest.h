@@ -32,13 +32,13 @@ struct ManifestEntry {
   bool inPlace = false;
   uint64_t min = 0;
   uint64_t max = 0;
-  bool isOfNccl = false;          ///< calls of these sizes go to NCCL, and `library` is empty
+  bool isOfNccl = false;          ///< calls of these sizes go to NCCL, and `kernel` is empty
   std::vector<std::string> types; ///< empty: all
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: the library's only kernel
   std::string sha256;             ///< digest of the library; empty: not given
   std::string sums;               ///< order of the kernel's sums; empty: not given, or not the same for all elements
-  /// Microseconds by message bytes: those that were measured, else those that were predicted. Empty: not given.
+  /// Microseconds by message bytes: measured times, or else predicted times. Empty: not given.
   std::map<uint64_t, double> times;
 };
 

@@ -1,4 +1,4 @@
-// Operations that the program has made: sums of data that each rank has scaled (ncclRedOpCreatePreMulSum).
+// The program's own operations. Each is a sum of data that every rank has scaled (ncclRedOpCreatePreMulSum).
 #pragma once
 
 #include "call.h"

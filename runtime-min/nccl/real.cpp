@@ -126,8 +126,8 @@ int missing(const char *name, const std::string &why) {
 
 const Opened &opened();
 
-// Replacements for functions that the real library does not have. Functions that do not return an error code get the
-// same replacement, because a program that calls them without an NCCL cannot work anyway.
+// Replacements for functions that the real library does not have. Functions without an error code get the same
+// replacement: a program that calls them without an NCCL cannot work anyway.
 #define MSCCLC_MISSING(name)                                                                                           \
   [[maybe_unused]] int missing_##name() {                                                                              \
     return missing(#name, opened().why);                                                                               \
@@ -214,9 +214,9 @@ Opened open() {
     if (const std::string other = findOtherNccl(result.path); !other.empty())
       result.why = twoNccls(other, result.path) + "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
   }
-  // RTLD_DEEPBIND is not used. It would keep the library's calls of its own functions within it. But it would also take
-  // malloc from libc even if the program has another one. Then memory of one allocator would be freed by the other.
-  // isReal() finds these calls instead.
+  // RTLD_DEEPBIND would keep the real library's calls of its own functions within it. It is not used, because it would
+  // also take malloc from libc even if the program has another malloc. Then one allocator would free memory of the
+  // other. isReal() finds such calls instead.
   if (result.why.empty()) {
     handle = ::dlopen(result.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     const char *const error = handle == nullptr ? ::dlerror() : nullptr;

@@ -1,5 +1,5 @@
-// Memory that the program has registered with its communicators, and memory that NCCL has allocated. Kernels work on it
-// directly if the data of all ranks is in such memory.
+// Memory registered by the program with its communicators, and memory allocated by NCCL. Kernels work on it directly if
+// the data of all ranks is in such memory.
 #pragma once
 
 #include "call.h"

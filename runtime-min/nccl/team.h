@@ -32,7 +32,7 @@ struct Failure {
 /// The local ranks of a communicator. They make their calls together.
 class Team {
 public:
-  /// The ranks of a team, and those of this process.
+  /// The ranks of a team, and the local ranks among them.
   struct Layout {
     std::string meeting; ///< the same on all ranks, and unique to this team
     uint32_t ranks = 0;
@@ -57,13 +57,13 @@ public:
   Failure failure();
 
   /// Runs a call of each of these members, which are in this process. Waits until other threads have made the calls of
-  /// the other members. The last one launches for all.
+  /// the other members. The last thread launches for all.
   Outcome run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice);
 
 private:
   Outcome launchAll(const Choice &choice);
-  /// A kernel that has been called, and its windows: calls are copied to `input` and from `output`. A kernel that works
-  /// in place has no `input`.
+  /// A kernel that has been called, and its windows: data is copied to `input` before and from `output` afterwards. A
+  /// kernel that works in place has no `input`.
   struct Prepared {
     MscclcInstance *instance = nullptr;
     MscclcBuffer *input = nullptr;

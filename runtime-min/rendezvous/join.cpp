@@ -16,8 +16,7 @@ struct Hello {
   Token token;
 };
 
-/// The time in which a new connection must introduce itself, and the most connections that may wait without an
-/// introduction.
+/// The limits for connections without an introduction: how long one may wait, and how many may wait at a time.
 constexpr std::chrono::seconds patience(5);
 constexpr size_t maxStrangers = 64;
 

@@ -12,7 +12,7 @@ namespace {
 /// Distinguishes versions of ProcessDescription, all of which have the same size.
 constexpr uint32_t infoMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
 
-/// The description of a process that it sends by the exchange. Texts end with a zero.
+/// The description of a process, which the process sends by the exchange. Texts end with a zero.
 struct ProcessDescription {
   uint32_t magic = 0;
   int32_t code = MSCCLC_OK; ///< the failure that `text` describes, if there is one
@@ -28,8 +28,8 @@ template <size_t Size> void putText(char (&to)[Size], const std::string &text) {
   std::memcpy(to, text.data(), std::min(text.size(), Size - 1));
 }
 
-/// Returns a name, which is the same in all processes that can meet at a path. With `mayBeApart`, different containers
-/// of one machine have different names, because they may not see each other's folders.
+/// Returns a name of this machine. Processes with the same name can meet at a path. With `mayBeApart`, different
+/// containers of one machine have different names, because they may not see each other's folders.
 std::string nameOfMachine(const char *host, bool mayBeApart) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);

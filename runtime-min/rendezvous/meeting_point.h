@@ -1,6 +1,6 @@
-// The place where the processes of a communicator meet. It is a Unix socket at a path that all of them know beforehand,
-// or at a path that the process of rank 0 chooses and distributes with an exchange function of the caller. A socket on
-// the network is added if processes may be on different machines.
+// The place where the processes of a communicator meet. It is a Unix socket at a path. Either all processes know the
+// path beforehand, or the process of rank 0 chooses it and distributes it with an exchange function of the caller. A
+// socket on the network is added if processes may be on different machines.
 #pragma once
 
 #include "process/meeting.h"

@@ -63,7 +63,7 @@ private:
   std::condition_variable changed_;
   std::map<std::pair<uint32_t, uint32_t>, Message> incoming_; ///< by round and process
   std::vector<char> gone_;                                    ///< by process: left or lost
-  bool isDeaf_ = false; ///< the hub's process has left and ended, so this one cannot learn who else leaves
+  bool isDeaf_ = false; ///< the hub's process has left and ended, so this process cannot learn who else leaves
   Status lost_;
   std::vector<uint32_t> lostProcesses_;
   uint32_t round_ = 0;

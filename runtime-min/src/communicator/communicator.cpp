@@ -236,7 +236,7 @@ Status Communicator::settlePorts() {
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       if (Status status = ports->sendSettling(); sent.ok())
         sent = std::move(status);
-  // Half of the set-up timeout, so that processes that wait in the next round do not give up earlier.
+  // Half of the set-up timeout: processes that already wait in the next round must not give up earlier.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(setupTimeoutNs_ / 2);
   for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())

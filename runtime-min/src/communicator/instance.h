@@ -26,7 +26,7 @@ public:
   /// Starts the local ranks. `input` and `output` are the buffers of the call.
   Status launch(const MscclcCall &call, const Memory *input, const Memory *output);
   const GraphHold &graphs() const { return graphs_; }
-  /// Waits for all launches so far, except for those that graphs replay.
+  /// Waits for all launches so far, except for the replays of graphs.
   Status settle();
   /// Returns the ports of the instance, to ranks inside and outside the load/store team.
   const std::vector<std::unique_ptr<Ports>> &ports() const { return ports_; }
@@ -79,7 +79,7 @@ private:
   Status checkIndex(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
-  /// Finds out which streams are captured, and makes their graphs keep the objects that the launch uses.
+  /// Finds out which streams are captured. Makes their graphs keep the objects that the launch uses.
   Status keepInGraphs(const MscclcCall &call, const LaunchBuffers &place);
   Status countThreads(const MscclcVariant &variant, uint32_t &most);
   Status orderAfterOthers(const MscclcCall &call);
@@ -90,13 +90,13 @@ private:
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
   void wakePorts();
-  /// True if a launch of the local rank may still run: one that nobody has waited for, or one of a graph. May be called
+  /// True if a launch of the local rank may still run: nobody has waited for it, or a graph holds it. May be called
   /// from any thread.
   bool mayRun(uint32_t localIndex) const;
   void setLaunched(uint32_t localIndex, bool launched) {
     __atomic_store_n(&local_[localIndex].launched, launched, __ATOMIC_SEQ_CST);
   }
-  /// Returns the arguments of a local rank. `common` has those that are the same for all ranks.
+  /// Returns the arguments of a local rank. `common` has the arguments that are the same for all ranks.
   MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
                         const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;

@@ -10,7 +10,7 @@
 namespace mscclc::rt {
 namespace {
 
-constexpr uint32_t hostThreads = 4; ///< threads of a block on the host, if the caller gives none
+constexpr uint32_t hostThreads = 4; ///< threads of a block on the host, if the caller gives no number
 
 /// Returns the index of the hooks' array `name`; MscclcKernel::num_arrays if the kernel has no such array.
 uint32_t arrayOf(const MscclcKernel &kernel, const std::string &name) {
@@ -410,9 +410,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   common.timeout_ns = communicator_.waitTimeoutNs();
 
   wakePorts();
-  // From here on, this thread must not wait: the ranks that already run wait for the ranks that do not run yet. Events
-  // are recorded after all ranks have started: if streams share one of the device's queues, an event delays everything
-  // behind it.
+  // From here on, this thread must not wait: ranks that already run wait for the others. Events are recorded after all
+  // ranks have started: if streams share one of the device's queues, an event delays everything behind it.
   Status status;
   uint32_t started = 0;
   for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
@@ -424,7 +423,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
       status = std::move(recorded);
   communicator_.watch().launched();
   wakePorts();
-  // Ranks that run, in this or another process, wait for the ranks that did not start. With a split kernel, the kernel
+  // Running ranks, in this or another process, wait for the ranks that did not start. With a split kernel, the kernel
   // that sends may already run.
   if (!status.ok() && (started != 0 || communicator_.processes() > 1 || (kernel_.flags & MSCCLC_SPLIT) != 0))
     communicator_.fail(status);

@@ -8,7 +8,7 @@
 
 namespace mscclc::rt {
 
-/// Returns the address of counter `index` of a kind of counters that begins at byte `offset` of a rank's part.
+/// Returns counter `index` of the counters that begin at byte `offset` of a rank's part.
 inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
   return reinterpret_cast<uint64_t *>(part + offset) + index;
 }

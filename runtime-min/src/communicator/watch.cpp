@@ -7,8 +7,8 @@ namespace {
 
 constexpr Watcher::Interval pollInterval{1}, longestInterval{256};
 
-/// Returns the time until the next look, which grows with the time since the last launch. So long launches are noticed
-/// a little later. Long intervals of all communicators end at the same time.
+/// Returns the time until the next look. It grows with the time since the last launch, so the watch notices a stall of
+/// a long launch a little later. Long intervals of all communicators end at the same time.
 Watcher::Interval intervalAfter(Watcher::Interval past) {
   const auto part = std::min(past / 16, longestInterval).count();
   Watcher::Interval interval = pollInterval;

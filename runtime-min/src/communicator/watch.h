@@ -80,7 +80,7 @@ public:
   void check();
   /// After a failure, waits a short time for the result of check().
   void awaitDescription() const;
-  /// Asks the engine for a failure now, whether launches run or not.
+  /// Checks now whether the engine has a failure, whether launches run or not.
   void look();
   /// Forgets a failure and all stalls. No launch may be running.
   void clear();

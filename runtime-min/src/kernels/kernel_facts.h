@@ -9,8 +9,7 @@ namespace mscclc::rt {
 
 /// Checks whether this library supports the description.
 Status checkDescription(const MscclcKernel *kernel);
-/// Returns the properties that must be the same on all ranks, so that their kernels work together: the sources and
-/// tools of the kernel, and its variants.
+/// Returns the properties of a kernel that must be the same on all ranks: its sources and tools, and its variants.
 std::string identityOf(const MscclcKernel &kernel);
 /// Checks whether the kernel was built for this platform (MscclcPlatform).
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);

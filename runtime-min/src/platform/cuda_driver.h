@@ -1,5 +1,5 @@
 // Functions of the CUDA driver that the runtime API does not offer. They are looked up at run time, so that the library
-// starts on machines whose driver lacks them.
+// also starts with older drivers.
 #pragma once
 
 #include "status.h"

@@ -46,7 +46,7 @@ enum class MemoryKind {
 };
 
 /// Multicast objects, one for a buffer of all ranks. One process makes the object, and the others open it. Then every
-/// process adds its devices. After all have done so, every process binds its memory and maps the object.
+/// process adds its devices. When all devices are added, every process binds its memory and maps the object.
 class Multicasts {
 public:
   virtual ~Multicasts() = default;
@@ -85,7 +85,7 @@ public:
   virtual Status allocatePinned(uint64_t bytes, void *&memory) = 0;
   virtual void releasePinned(void *memory) = 0;
 
-  /// Checks that the caller's memory belongs to `device`, and that the devices `from` of the process can access it. A
+  /// Checks that the caller's memory belongs to `device`, and is accessible to the devices `from` of the process. A
   /// failure contains the reason.
   virtual Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) = 0;
   /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1. The caller

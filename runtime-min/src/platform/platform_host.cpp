@@ -1,5 +1,5 @@
-// The platform for host memory. Allocations are memory files, so that other processes can map them. Streams are those
-// of the CPU stand-in.
+// The platform for host memory. Allocations are memory files, so that other processes can map them. The streams come
+// from the CPU stand-in.
 #include "mscclc/cpu_standin.h"
 #include "platform/platform.h"
 #include "process/file.h"

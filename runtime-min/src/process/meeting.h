@@ -70,7 +70,7 @@ public:
   const std::vector<ProcessInfo> &processes() const { return processes_; } ///< in the order of their ranks
   uint32_t self() const { return self_; }
 
-  /// Does one round. `what` is its name: processes that come to different rounds fail, and the error has both names.
+  /// Does one round. `what` is its name. Processes that come to different rounds fail, and the error has both names.
   /// `mine` is this process's status. If a process comes with a failure, all processes fail, each with its own failure
   /// or else with another's. So no process waits for a process that cannot go on. `all` is empty if the processes did
   /// not come.
@@ -86,7 +86,7 @@ public:
   virtual void alignRounds() {}
   /// Sends the failure to all other processes.
   virtual void abort(const Status &) {}
-  /// Announces to the others that this process ends its part.
+  /// Announces to the other processes that this process leaves the communicator.
   virtual void leave() {}
   /// Waits until all living processes have left, too.
   virtual void awaitLeave() {}

@@ -1,4 +1,4 @@
-// Objects that exist once in a process. A child of fork has its own.
+// Objects that exist once in a process. A child of fork has its own objects.
 #pragma once
 
 #include <atomic>
