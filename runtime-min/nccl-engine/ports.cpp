@@ -10,7 +10,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Checks whether the NCCL that runs can make ports for this body.
+/// Checks whether the NCCL of the process can make ports for a kernel with this network body.
 Status checkBody(const NcclLibrary &library, const std::string &what, const MscclcNetworkBody *body) {
   const std::string running = NcclLibrary::nameOf(library.version);
   if (body == nullptr)

@@ -7,8 +7,8 @@ namespace mscclc::rt {
 
 class NcclPorts : public Ports {
 public:
-  /// Fails on all ranks if the kernel has no body for ports, if this body is for another version of NCCL than the one
-  /// that runs, or if NCCL has no network. Collective.
+  /// Opens the ports of a kernel. Fails on all ranks if the kernel has no network body, if its body is for another
+  /// version of NCCL than the one that runs, or if NCCL has no network. Collective.
   static Status open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result);
   ~NcclPorts() override;
   Status add(uint32_t localIndex, const PortRank &rank) override;

@@ -45,7 +45,7 @@ enum Op : int { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4, PreMulSum = 5, Unk
 /// The factor by which an operation of the program scales the data of a rank.
 struct Factor {
   int type = 0;             ///< ncclDataType_t
-  uint64_t bits = 0;        ///< the factor itself is in the first bytes
+  uint64_t bits = 0;        ///< the factor, in the first bytes of this word
   const void *at = nullptr; ///< if not null: the address of the factor on the device when the call runs
 };
 
@@ -63,7 +63,7 @@ struct CollConfig {
   int forcesAlgorithms;
   int policy;
   uint64_t profilerTag;
-  cudaEvent_t event; ///< NCCL records it when the launch is complete
+  cudaEvent_t event; ///< an event that NCCL records when the launch is complete
 };
 
 /// The arguments of a call. Arguments that a collective does not have are 0. `root` is the peer of Send and Recv.
@@ -89,8 +89,8 @@ struct Shape {
   Kind kind = Kind::AllReduce;
   size_t count = 0;
   int type = 0;
-  /// Op; 0 if nothing is reduced. All operations of the program have one number here, because each rank numbers them in
-  /// its own way.
+  /// Op; 0 if nothing is reduced. All operations of the program share one number here, because each rank numbers them
+  /// in its own way.
   int op = 0;
   int root = 0;
   uint32_t ranks = 0;

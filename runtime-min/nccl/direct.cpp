@@ -92,7 +92,7 @@ bool OwnMemory::sweep(const std::vector<Member *> &members) {
   }
   std::vector<Known> kept;
   for (size_t i = 0; i < known_.size(); ++i)
-    // A graph may keep the buffer. If so, it does in all processes.
+    // A graph may keep the buffer, and then the buffer is kept in all processes.
     if ((gone >> i & 1) == 0 || mscclc_buffer_try_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
       kept.push_back(known_[i]);
   if (kept.size() != known_.size())

@@ -25,7 +25,7 @@ using Plan = std::vector<Planned>;
 struct Group {
   int depth = 0;
   Plan plan;                               ///< collectives that kernels may run, at most one for each communicator
-  std::vector<Comm> passedOn;              ///< communicators whose collectives in this group NCCL runs
+  std::vector<Comm> passedOn;              ///< communicators for which NCCL runs the collectives of this group
   std::vector<std::pair<int, Comm>> ended; ///< operations that the program has destroyed within the group
   std::vector<Registration> registrations;
 };

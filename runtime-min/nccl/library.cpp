@@ -264,7 +264,8 @@ MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice
   return query;
 }
 
-/// Returns the reason why a kernel does not add in the listed order of such calls; empty if it does.
+/// Returns the reason why a kernel may not add in the order that is listed for such calls; empty if it adds in that
+/// order.
 std::string otherOrder(const Candidate &candidate) {
   if (candidate.entry == nullptr)
     return "not listed, so the order of its sums is not known";

@@ -14,8 +14,8 @@ struct Real {
 #include "functions.def"
 };
 
-/// Returns the functions. The library is opened at the first call of any function. If it lacks a function, a
-/// replacement fails with InvalidUsage and prints the reason.
+/// Returns the functions of the real library, which is opened at the first call of any function. If it lacks a
+/// function, a replacement fails with InvalidUsage and prints the reason.
 const Real &real();
 /// True if the real library makes a call. `caller` is the return address in a function of this library. If the real
 /// library calls its own functions by name, it reaches this library's functions, which must pass the call on.

@@ -7,7 +7,7 @@
 namespace mscclc::nccl {
 
 struct Registered {
-  uint64_t id = 0; ///< unique in this process; never used again
+  uint64_t id = 0; ///< unique in this process; never reused
   /// For a symmetric window: its number among the windows of its communicator, which is the same on all ranks; else 0.
   /// NCCL requires that all ranks pass data in such windows together, at the same offset.
   uint64_t window = 0;

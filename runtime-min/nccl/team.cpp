@@ -398,7 +398,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   return staging;
 }
 
-/// Marks the end of this call in the streams. The next call uses the windows after that.
+/// Marks the end of this call in the streams. The next call uses the windows only after that.
 std::string Team::mark() {
   for (uint32_t i = 0; i < layout_.locals; ++i) {
     Member &member = *members_[i];

@@ -15,7 +15,7 @@ constexpr uint32_t infoMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
 /// The description of a process, which the process sends by the exchange. Texts end with a zero.
 struct ProcessDescription {
   uint32_t magic = 0;
-  int32_t code = MSCCLC_OK; ///< the failure that `text` describes, if there is one
+  int32_t code = MSCCLC_OK; ///< code of the failure in `text`; MSCCLC_OK if there is none
   RankRange range;
   char machine[64] = {}; ///< the same for all processes that can meet at a path
   char host[64] = {};

@@ -91,8 +91,9 @@ private:
 
   std::unique_ptr<Platform> platform_;
   Site site_;
-  std::vector<DeviceId> deviceIds_;                     ///< by rank
-  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< by two devices of the process: the first reaches the second
+  std::vector<DeviceId> deviceIds_; ///< by rank
+  std::map<std::pair<int32_t, int32_t>, bool>
+      reaches_; ///< by two devices of the process: true if the first reaches the second
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
   uint32_t reportMs_ = 0;

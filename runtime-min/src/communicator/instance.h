@@ -40,7 +40,7 @@ private:
   struct RankState {
     std::vector<MscclcMemoryChannel> memoryChannels;
     MscclcMemoryChannel *channelTable = nullptr; ///< device copy of `memoryChannels`; null without MSCCLC_CHANNEL_TABLE
-    MscclcPortChannel *portChannels = nullptr;   ///< table on the device
+    MscclcPortChannel *portChannels = nullptr;   ///< channel table on the device
     MscclcStatus *status = nullptr;
     std::vector<MscclcBuffers> buffers; ///< buffers of the launch in flight, by rank
     std::vector<void *> multicast;      ///< multicast addresses of the launch, by switch channel

@@ -53,7 +53,7 @@ private:
 struct PortEnd {
   uint32_t peer = 0;
   bool isNear = false;             ///< the peer is in the load/store team
-  uint64_t *peerInbound = nullptr; ///< null: the peer is not near, or has no end of the channel
+  uint64_t *peerInbound = nullptr; ///< null: the peer is not in the load/store team, or has no end of the channel
   uint64_t *flushesDone = nullptr;
 };
 
@@ -61,7 +61,7 @@ struct PortEnd {
 struct PortRank {
   Stream stream = nullptr;                     ///< the communicator's
   Event done = nullptr;                        ///< recorded after each launch outside graphs
-  const MscclcPortChannel *channels = nullptr; ///< table on the device
+  const MscclcPortChannel *channels = nullptr; ///< channel table on the device
   std::vector<PortEnd> ends;                   ///< one for each channel
 };
 
@@ -120,7 +120,7 @@ public:
   Meeting &meeting() const { return *meeting_; }
   /// Ends the meeting. When this returns, no further message is handled.
   void endMeeting() { meeting_.reset(); }
-  /// Returns the load/store team: the ranks whose memory kernels of the local ranks may load and store.
+  /// Returns the load/store team. Kernels of the local ranks may load and store the memory of these ranks.
   virtual RankRange team() const = 0;
   bool isNear(uint32_t rank) const { return rank - team().first < team().count; }
   /// True if the memory of this process stays valid for other processes after its program has left the communicator.

@@ -32,8 +32,8 @@ enum class RemoteAdd {
 
 /// The data by which another process maps memory. It is sent by the rendezvous, with a file descriptor if `hasFile`.
 struct ShareHandle {
-  uint64_t offset = 0; ///< offset of the memory in the object of the handle
-  uint64_t bytes = 0;  ///< size of the object of the handle
+  uint64_t offset = 0; ///< offset of the memory in the handle's object
+  uint64_t bytes = 0;  ///< size of the handle's object
   uint32_t kind = 0;   ///< defined by the platform
   uint32_t hasFile = 0;
   std::array<uint8_t, 64> data{};

@@ -322,7 +322,7 @@ private:
   CudaMemory memory_;
   std::mutex mutex_;
   std::vector<Stream> copyStreams_;      ///< by device
-  std::map<int32_t, DeviceFacts> facts_; ///< facts of the devices that were asked for
+  std::map<int32_t, DeviceFacts> facts_; ///< by device; filled when a device is first examined
 };
 
 } // namespace

@@ -72,8 +72,8 @@ public:
 
   /// Does one round. `what` is its name. Processes that come to different rounds fail, and the error has both names.
   /// `mine` is this process's status. If a process comes with a failure, all processes fail, each with its own failure
-  /// or else with another's. So no process waits for a process that cannot go on. `all` is empty if the processes did
-  /// not come.
+  /// or else with another's. So no process waits for a process that cannot go on. `all` is empty if a process did not
+  /// come to this round.
   virtual Status agree(const std::string &what, const Status &mine, const Bytes &message, std::vector<Message> &all,
                        const std::vector<int> &files = {});
   /// Does one round as a process without a failure.

@@ -38,7 +38,8 @@ Watcher::~Watcher() {
 
 void Watcher::interrupt() {
   const uint64_t one = 1;
-  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one)); // fails only if the thread is awake
+  // This fails only if the counter is full, and then the thread is awake.
+  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one));
 }
 
 Watcher::Key Watcher::add(int file, std::function<Interval()> call) {
