@@ -202,8 +202,8 @@ bool OpReader::finish(const ReadObject &object) {
     return finishSwitchReduce(object);
   if (op_.kind == OpKind::Flush)
     return finishFlush(object);
-  if (shape(op_.kind).ids == IdRule::OneSwitch && !signalsThroughSwitch(op_.kind))
-    nameSwitchChannel();
+  if (shape(op_.kind).ids == IdRule::PerSwitch)
+    nameSwitchChannels();
   return true;
 }
 
@@ -257,11 +257,11 @@ bool OpReader::finishSwitchReduce(const ReadObject &object) {
   return true;
 }
 
-/// Sets the operation's id to the switch channel of its first operand that has one.
-void OpReader::nameSwitchChannel() {
+/// Sets the operation's ids to the switch channels of its operands, each once.
+void OpReader::nameSwitchChannels() {
   for (const auto *side : {&srcs_, &dsts_})
     for (const Chunk &chunk : *side)
-      if (chunk.space == ChunkSpace::Switch && ids_.empty())
+      if (chunk.space == ChunkSpace::Switch && std::ranges::find(ids_, chunk.id) == ids_.end())
         ids_.push_back(chunk.id);
 }
 

@@ -25,7 +25,8 @@ enum class IdRule : std::uint8_t {
   Semaphores,      ///< one or more semaphores
   PerRemote,       ///< one channel for each remote operand; it leads to the operand's rank
   PerRemoteIfPort, ///< as PerRemote on port channels; no ids on memory channels
-  OneSwitch,       ///< one switch channel, which all switch operands name
+  OneSwitch,       ///< one switch channel
+  PerSwitch,       ///< the switch channels of the operands, each once, in the order of the operands
 };
 
 /// The operands, channels and ids of operations of a kind.
@@ -104,12 +105,12 @@ constexpr OpShape shapeOf(OpKind kind) {
   case OpKind::ReadPutPacket:
     return {oneLocal, remotes, memory | port, IdRule::PerRemoteIfPort};
   case OpKind::SwitchReduce:
-    return {oneSwitch, oneLocal, multicast, IdRule::OneSwitch};
+    return {oneSwitch, oneLocal, multicast, IdRule::PerSwitch};
   case OpKind::SwitchBroadcast:
   case OpKind::SwitchBroadcastPacket:
-    return {oneLocal, oneSwitch, multicast, IdRule::OneSwitch};
+    return {oneLocal, oneSwitch, multicast, IdRule::PerSwitch};
   case OpKind::SwitchReduceBroadcast:
-    return {oneSwitch, oneSwitch, multicast, IdRule::OneSwitch};
+    return {oneSwitch, oneSwitch, multicast, IdRule::PerSwitch};
   }
   return {};
 }

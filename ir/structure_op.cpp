@@ -7,6 +7,18 @@
 #include "ir/text_words.h"
 
 namespace mscclc::ir {
+namespace {
+
+/// Returns the switch channels of the operands, each once, in the order of the operands.
+std::vector<std::uint32_t> switchChannelsOf(std::span<const Chunk> operands) {
+  std::vector<std::uint32_t> channels;
+  for (const Chunk &chunk : operands)
+    if (chunk.space == ChunkSpace::Switch && std::ranges::find(channels, chunk.id) == channels.end())
+      channels.push_back(chunk.id);
+  return channels;
+}
+
+} // namespace
 
 std::string countWords(std::uint32_t least, bool more, std::string_view noun) {
   if (least == 0 && !more)
@@ -213,6 +225,9 @@ bool StructureChecker::checkIds(const Op &op) {
   case IdRule::OneSwitch:
     least = 1;
     break;
+  case IdRule::PerSwitch:
+    least = static_cast<std::uint32_t>(std::max<std::size_t>(switchChannelsOf(block_->operands(op)).size(), 1));
+    break;
   }
   const bool semaphores = shape.ids == IdRule::Semaphores;
   const std::string_view noun = semaphores ? "semaphore" : "channel";
@@ -241,10 +256,11 @@ bool StructureChecker::checkIds(const Op &op) {
 void StructureChecker::checkDestinationsOfChannels(const Op &op) {
   const OpShape &shape = opShapes[static_cast<std::size_t>(op.kind)];
   const auto ids = block_->idsOf(op);
-  if (shape.ids == IdRule::OneSwitch) {
-    for (const Chunk &chunk : block_->operands(op))
-      if (chunk.space == ChunkSpace::Switch && chunk.id != ids[0])
-        fault(diag::switch_channels_differ, {toString(op.kind), chunk.id, ids[0]});
+  if (shape.ids == IdRule::PerSwitch) {
+    const std::vector<std::uint32_t> named = switchChannelsOf(block_->operands(op));
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] != named[i])
+        fault(diag::switch_channels_differ, {toString(op.kind), named[i], ids[i]});
     return;
   }
   if (ids.empty() || (shape.ids != IdRule::PerRemote && shape.ids != IdRule::PerRemoteIfPort))

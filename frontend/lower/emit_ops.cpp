@@ -27,6 +27,7 @@ std::uint32_t OpEmitter::numIds(const CheckedCall &call) {
   case ir::IdRule::Semaphores:
   case ir::IdRule::PerRemote:
   case ir::IdRule::OneSwitch:
+  case ir::IdRule::PerSwitch:
     return 1;
   }
   return 0;

@@ -18,21 +18,20 @@ enum Need : std::uint16_t {
   SameFirstSize = 1 << 2, ///< the first sources have the same size
   SameSources = 1 << 3,
   SameReduceOp = 1 << 4,
-  SameIds = 1 << 5,
-  DisjointIds = 1 << 6,
+  DisjointIds = 1 << 5,
   /// All sources of a memory-channel put are in the same buffer, because the kernel uses the base address of the first
   /// source for all of them.
-  OneSourceBuffer = 1 << 7,
+  OneSourceBuffer = 1 << 6,
   /// Both operations reduce into their first source, and no other source overlaps it. Otherwise, one sum of all sources
   /// could differ from two consecutive sums.
-  Accumulates = 1 << 8,
-  SendsResult = 1 << 9,   ///< every source of the right operation is destination 0 of the left one
-  SendsPackets = 1 << 10, ///< every source of the right operation is destination 1 of the left one (its packets)
-  ViaMemory = 1 << 11,    ///< the right operation uses memory channels, and so does the merged one
-  StoresResult = 1 << 12, ///< the right operation broadcasts the left one's result, with the same size
+  Accumulates = 1 << 7,
+  SendsResult = 1 << 8,   ///< every source of the right operation is destination 0 of the left one
+  SendsPackets = 1 << 9,  ///< every source of the right operation is destination 1 of the left one (its packets)
+  ViaMemory = 1 << 10,    ///< the right operation uses memory channels, and so does the merged one
+  StoresResult = 1 << 11, ///< the right operation broadcasts the left one's result, with the same size
   /// The left operation stores its result where the broadcast writes on this rank. So this chunk is written even though
   /// the merged operation has no local destination.
-  LandsInPlace = 1 << 13,
+  LandsInPlace = 1 << 12,
 };
 
 /// Where an operand list of the merged operation comes from.
@@ -91,7 +90,7 @@ inline constexpr auto fusionRules = [] {
       {ReduceCopySendPacket, PutPacket, ReduceCopySendPacket, send, Left, Append, Left},
       {ReduceCopySendPacket, ReadPutPacket, ReduceCopySendPacket, resend, Left, Append, Left},
 
-      {SwitchReduce, SwitchBroadcast, SwitchReduceBroadcast, SameIds | StoresResult | LandsInPlace, Left, Right, Left},
+      {SwitchReduce, SwitchBroadcast, SwitchReduceBroadcast, StoresResult | LandsInPlace, Left, Right, Union},
   });
 }();
 

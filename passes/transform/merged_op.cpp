@@ -69,8 +69,6 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
     return nullptr;
   if (needs(ViaMemory) && next.channelType != ir::ChannelType::Memory)
     return nullptr;
-  if (needs(SameIds) && !std::ranges::equal(ids_, block_->idsOf(next)))
-    return nullptr;
   if (!operandsAllow(*rule, next) || (needs(DisjointIds) && !disjointIds(block_->idsOf(next))))
     return nullptr;
   return rule;

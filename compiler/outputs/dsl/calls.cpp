@@ -124,8 +124,9 @@ private:
   void cutSwitch(const Op &op) {
     const Chunk &far = in_.dsts(op)[0];
     const Chunk near{ir::spaceOf(rank_.switchChannels[far.id].buffer), far.index, far.size, 0};
-    append(op, OpKind::SwitchReduce, ChannelType::Switch, in_.srcs(op), {&near, 1}, in_.idsOf(op));
-    append(op, OpKind::SwitchBroadcast, ChannelType::Switch, {&near, 1}, in_.dsts(op), in_.idsOf(op));
+    const std::span<const std::uint32_t> ids = in_.idsOf(op);
+    append(op, OpKind::SwitchReduce, ChannelType::Switch, in_.srcs(op), {&near, 1}, ids.first(1));
+    append(op, OpKind::SwitchBroadcast, ChannelType::Switch, {&near, 1}, in_.dsts(op), ids.last(1));
   }
 
   void cut(const Op &op) {
@@ -145,6 +146,7 @@ private:
       return cutPairs(op);
     case ir::IdRule::None:
     case ir::IdRule::OneSwitch:
+    case ir::IdRule::PerSwitch:
       break;
     }
     out_.append(op, in_.srcs(op), in_.dsts(op), in_.idsOf(op));

@@ -165,6 +165,7 @@ inline Program everyOperation() {
   add(a, op(SwitchBroadcast, viaSwitch), {input(1)}, {multicast(0, 3)}, {0});
   add(a, op(SwitchBroadcastPacket, viaSwitch), {scratch(1)}, {multicast(1, 3)}, {1});
   add(a, op(SwitchReduceBroadcast, viaSwitch), {multicast(0, 1)}, {multicast(0, 2)}, {0});
+  add(a, op(SwitchReduceBroadcast, viaSwitch), {multicast(0, 1)}, {multicast(1, 2)}, {0, 1});
 
   ThreadBlock &b = rank.blocks[1];
   b.channels = {{port, 1}, {memory, 2}, {port, 0}, {memory, 1}};

@@ -390,10 +390,10 @@ private:
       }
       break;
     case IdRule::OneSwitch:
-      if (srcs.empty()) // it signals or waits
-        ids.push_back(below(static_cast<std::uint32_t>(rank.switchChannels.size())));
-      else
-        ids.push_back((srcs[0].space == ChunkSpace::Switch ? srcs : dsts)[0].id);
+      ids.push_back(below(static_cast<std::uint32_t>(rank.switchChannels.size())));
+      break;
+    case IdRule::PerSwitch: // all are on one channel
+      ids.push_back((srcs[0].space == ChunkSpace::Switch ? srcs : dsts)[0].id);
       break;
     }
     return ids;

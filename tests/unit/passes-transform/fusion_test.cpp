@@ -64,6 +64,8 @@ const Pair merging[] = {
      "recspkt memory output[0:1], scratch[5:6], remote2[1:2], remote2[0:1] <- input[0:1], scratch[1:2]"},
     {"glre switch [0] output[2:3] <- switch0[2:3] reduce_op max", "gstore switch [0] switch0[2:3] <- output[2:3]",
      "glres switch [0] switch0[2:3] <- switch0[2:3] reduce_op max"},
+    {"glre switch [0] scratch[2:3] <- switch0[2:3]", "gstore switch [1] switch1[2:3] <- scratch[2:3]",
+     "glres switch [0, 1] switch1[2:3] <- switch0[2:3]"},
 };
 
 // One row for each condition.
@@ -87,7 +89,6 @@ const std::pair<const char *, const char *> apart[] = {
     {"copy output[0:1] <- input[0:1]", "copy output[1:2] <- input[1:2]"},
     {"glre switch [0] output[2:3] <- switch0[2:3]", "gstore switch [0] switch0[3:4] <- output[2:3]"}, // lost result
     {"glre switch [0] input[2:3] <- switch0[2:3]", "gstore switch [0] switch0[2:3] <- input[2:3]"},
-    {"glre switch [0] scratch[2:3] <- switch0[2:3]", "gstore switch [1] switch1[2:3] <- scratch[2:3]"},
 };
 
 TEST_CASE("each rule merges") {
