@@ -65,9 +65,10 @@ private:
     return blockAt(s).operands(opAt(at, s))[operand];
   }
 
-  /// Returns the formula of a number over all instances, repetitions and `count` items from `first` on.
+  /// Returns an expression for the numbers value(sample). A sample is an instance, a repetition, and one of `count`
+  /// items from `first` on.
   template <class F> Expr number(const At &at, int first, int count, F value);
-  /// Returns the formula of a number without items, over all instances and repetitions.
+  /// Returns an expression for numbers that depend only on the instance and the repetition.
   template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
 
   /// Returns an expression for `count` consecutive operands of one kind. Operand `first` has item number `shift`.

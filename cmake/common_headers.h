@@ -1,5 +1,5 @@
-// The headers that most sources of the rooms include. Precompiled, they save half of the compilation time. Each source
-// still includes all headers that it uses, because other builds do without this file.
+// The headers that most sources of the compiler include. Precompiled, they save half of the compilation time. Each
+// source still includes all headers that it uses, because other builds do without this file.
 #pragma once
 
 #include "ir/collectives.h"

@@ -1,4 +1,4 @@
-// The findings that --allow turns into warnings, from the tables of all rooms.
+// The findings that --allow turns into warnings, from the tables of all folders.
 #pragma once
 
 #include <string>

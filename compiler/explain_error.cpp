@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of('\n') - first + 1);
 }
 
-using Key = std::pair<std::string_view, std::string_view>; ///< the room, and the name of the diagnostic in kebab case
+using Key = std::pair<std::string_view, std::string_view>; ///< the folder, and the name of the diagnostic in kebab case
 
 /// Cuts all pages into sections. Returns the text of each section.
 std::map<Key, std::string_view> readSections() {
@@ -49,7 +49,7 @@ std::string sectionOf(const DiagnosticKind &kind) {
 } // namespace
 
 const std::vector<DiagnosticKind> &allDiagnostics() {
-  struct Row { // a row of a room, or of a diagnostic
+  struct Row { // a row for a folder, or for a diagnostic
     std::string_view room, id;
     ir::level::Level level;
     std::string_view text, allowName;

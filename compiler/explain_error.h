@@ -20,7 +20,7 @@ struct DiagnosticKind {
   std::string_view allowName; ///< name that --allow takes; empty: the diagnostic cannot be allowed
 };
 
-/// Returns all kinds of warnings and errors, in the order of the rooms. Two rooms may use the same name.
+/// Returns all kinds of warnings and errors, in the order of the folders. Two folders may use the same name.
 const std::vector<DiagnosticKind> &allDiagnostics();
 
 /// Returns the section about `kind` in *diagnostics.md*, without its heading; empty if there is none.

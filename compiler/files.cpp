@@ -31,7 +31,7 @@ void onEndingSignal(int signal) {
   ::raise(signal);
 }
 
-/// Blocks the ending signals during its lifetime.
+/// Blocks the signals of `endingSignals` while the object exists.
 class SignalsHeld {
 public:
   SignalsHeld() {
@@ -49,8 +49,8 @@ private:
   sigset_t before_;
 };
 
-/// Makes a temporary file in the folder of the final file. Signals remove it. Returns -1 and sets errno after a
-/// failure.
+/// Makes a temporary file in the folder of the final file. Returns -1 and sets errno after a failure. If a signal of
+/// `endingSignals` ends the process later, it first removes the file.
 int makeTemporary(std::string &name) {
   const SignalsHeld held;
   const int fd = ::mkstemp(name.data());

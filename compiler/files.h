@@ -16,14 +16,14 @@ namespace mscclc::driver {
 /// output, devices and pipes are written directly.
 class OutputFile {
 public:
-  /// Opens `path` ("-": standard output). After a failure error() is the reason.
+  /// Opens `path` ("-": standard output). After a failure, error() gives the reason.
   explicit OutputFile(const std::string &path);
   ~OutputFile(); ///< removes a file that was not committed
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
   std::ostream &stream();
-  /// Flushes and moves the file to its place. After a failure returns false, sets error() and leaves no file.
+  /// Flushes and moves the file to its place. After a failure, returns false, sets error() and leaves no file.
   bool commit();
   const std::string &error() const { return error_; }
 
@@ -51,7 +51,7 @@ inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
 bool looksLikeText(std::string_view read);
 
 /// Reads all of `path` ("-": standard input) into `text`. Before each block, calls `goOn` with the text read so far,
-/// and stops when it returns false. After a failure returns false and sets `error`. It is a failure if a file has more
+/// and stops if that returns false. After a failure, returns false and sets `error`. It is a failure if a file has more
 /// than maxInputBytes, or a pipe more than maxStreamBytes.
 bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn = {});

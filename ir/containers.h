@@ -1,4 +1,4 @@
-// Containers and algorithms that the standard library lacks, for all rooms.
+// Containers and algorithms that the standard library lacks. All parts of the compiler may use them.
 #pragma once
 
 #include <algorithm>

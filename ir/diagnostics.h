@@ -1,6 +1,6 @@
-// The one diagnostics engine. Every room reports through it, and no other code prints.
+// The one diagnostics engine. All parts of the compiler report through it, and no other code prints.
 //
-// A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
+// Each folder lists its diagnostics in its own `diagnostics.def`, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
 // The second column is the severity. It also sets the exit code (`level` below).
 // If a program may be right in spite of an error, its user can allow the error. Then the error has a name for --allow

@@ -1,4 +1,4 @@
-// The diagnostics of this room: syntax of IR text, and structure of programs.
+// Diagnostics of the syntax of IR text, and of the structure of programs.
 #pragma once
 
 #include "ir/diagnostics.h"

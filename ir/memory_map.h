@@ -1,4 +1,5 @@
-// Memory of chunks: resolves the aliasing of input and output in place.
+// Finds the memory of chunks. If a collective works in place, input and output share memory. An input chunk and an
+// output chunk in the same memory are then given the same place.
 #pragma once
 
 #include "ir/collectives.h"
@@ -6,7 +7,8 @@
 
 namespace mscclc::ir {
 
-/// A local place with in-place aliasing resolved. Two chunks of a rank overlap in memory exactly if their canonical
+/// The place of a chunk in the memory of its rank. If the collective works in place, an input chunk and an output chunk
+/// in the same memory have the same canonical place. Two chunks of a rank overlap in memory exactly if their canonical
 /// buffers are equal and their ranges meet. Packets in scratch are counted differently from plain chunks of the same
 /// memory: packet chunk k covers plain chunks [2k, 2k + 2).
 struct CanonicalPlace {

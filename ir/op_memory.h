@@ -49,8 +49,8 @@ inline BufferKind bufferOf(const Rank &rank, const Chunk &chunk) {
   return static_cast<BufferKind>(chunk.space);
 }
 
-/// Returns the memory that operand `operand` of `op` touches, where `chunk` is the operand. For a switch channel,
-/// returns the share of the operation's own rank `rank`. All other operands touch the memory of one rank only.
+/// Returns the memory that an operand of `op` touches: operand number `operand`, which is `chunk`. An operand on a
+/// switch channel touches memory of several ranks. Then the result is the memory of `rank`, which executes `op`.
 inline MemoryPiece pieceOf(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand,
                            const Chunk &chunk) {
   const Rank &r = program.ranks[rank];

@@ -89,7 +89,7 @@ struct Job {
   ir::DiagnosticEngine &diags;
   StageTimes &times;
   bool inTable = false;     ///< the job is one of several combinations: say() prints nothing, because `result` is shown
-  Input input = {};         ///< its text is removed when `program` is loaded
+  Input input = {};         ///< the input; `input.text` is emptied when `program` is loaded
   ir::Program program = {}; ///< empty for an output that needs only the source
   /// The program when it first had thread blocks, before any pass changed them, for an output with keepsCalls.
   ir::Program calls = {};

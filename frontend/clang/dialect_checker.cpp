@@ -268,8 +268,8 @@ private:
       checkAttribute(attr);
   }
 
-  /// Reports `true` or `false` as an integer argument of a call of the language. C++ converts it, but the arguments are
-  /// in a wrong order.
+  /// Reports `true` or `false` where a call of the language takes an integer. C++ would convert it, but the arguments
+  /// are probably in the wrong order.
   void checkArguments(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> arguments) {
     if (reporter_.kindOf(callee->getLocation()) != FileKind::Dsl)
       return;

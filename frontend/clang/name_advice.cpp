@@ -135,7 +135,7 @@ std::string withEnum(const EnumDecl *e, llvm::StringRef name) {
   return {};
 }
 
-/// True if the source declares a function with the undeclared name, so it does so after the error.
+/// True if the source declares a function with this undeclared name. Such a declaration can only come after the error.
 bool isDeclaredBelow(const Held &error, ASTContext &context) {
   const DeclarationName name(&context.Idents.get(error.names[0]));
   return llvm::any_of(context.getTranslationUnitDecl()->lookup(name), [&](const NamedDecl *d) {
@@ -216,7 +216,7 @@ std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   return Advice{&diag::member_listed, error.where, {tag->getName().str(), name, ir::enumerate(names)}};
 }
 
-/// Advises on `tb=0`: an assignment to a function of the language.
+/// Advises on `tb=0` as an argument, which C++ reads as an assignment to the function tb(): `tb(0)` is meant.
 std::optional<Advice> adviceOnAssignedFunction(const Held &error, const Around &around) {
   const auto *function = typeAs<FunctionProtoType>(error.type);
   if (!function || inWords(function->getReturnType()) != "a thread block")

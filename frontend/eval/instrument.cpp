@@ -36,12 +36,13 @@ std::string nameOf(const DIFile *file) {
   return (file->getDirectory() + "/" + file->getFilename()).str();
 }
 
-/// Classifies functions by the owner of their code.
+/// Classifies functions by the owner of their source file.
 class Classifier {
 public:
   explicit Classifier(const StringMap<FileKind> &kinds) : kinds_(kinds) {}
 
-  /// Returns the owner of a function. The compiler made all code without debug information.
+  /// Returns the owner of the source file of a function. A function without debug information is one that Clang itself
+  /// generated, and counts as System.
   FileKind kindOf(const Function &f) {
     const DISubprogram *subprogram = f.getSubprogram();
     if (!subprogram)

@@ -258,7 +258,7 @@ bool enterSandbox() {
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), isEqual(0, static_cast<scmp_datum_t>(handOverPipe)));
   // abort() raises its signal this way. Any other signal could stop the process forever.
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), isEqual(0, static_cast<scmp_datum_t>(getpid())), isEqual(2, SIGABRT));
-  // The process has one thread. If it waited for a lock, it would hold this lock itself, so it may not wait.
+  // Of futex calls, only wake-ups are allowed. The process has only one thread, so nothing could end a wait for a lock.
   constexpr scmp_datum_t command = 0x7f; // selects the command without its flags, like FUTEX_CMD_MASK
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(futex), SCMP_A1(SCMP_CMP_MASKED_EQ, command, FUTEX_WAKE));
   // A sanitizer warns about a change of stacks on standard error, which leads nowhere. The sanitizer also looks up the

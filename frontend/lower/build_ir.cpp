@@ -11,9 +11,9 @@ namespace mscclc::frontend {
 
 namespace {
 
-/// The number of errors after which the search stops.
+/// The search for errors stops after this many errors.
 constexpr std::uint64_t errorCeiling = 10'000;
-/// The most bytes that are checked of an unfinished recording. An endless loop only repeats its mistakes.
+/// If a recording is unfinished, only this many bytes of it are checked. An endless loop only repeats its mistakes.
 constexpr std::size_t unfinishedCeiling = std::size_t{256} << 20;
 
 /// Walks through a recording twice. The first walk checks and counts, the second writes the program.

@@ -1,4 +1,4 @@
-// Descriptors of this room's diagnostics.
+// Diagnostics of the reader of MSCCL schedules in XML.
 #pragma once
 
 #include "ir/diagnostics.h"

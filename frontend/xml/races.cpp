@@ -33,8 +33,8 @@ public:
   /// `messages`: visit the steps of all gpus, so that messages also count as dependences.
   GpuClocks(const StepGraph &graph, std::uint32_t gpu, bool messages) : graph_(graph), gpu_(gpu), messages_(messages) {}
 
-  /// Returns the clock at the beginning of `s`. All steps for which `s` waits must already be visited. Senders of
-  /// messages need not be, if messages do not count.
+  /// Returns the clock at the beginning of `s`. All steps for which `s` waits must already be visited. If messages
+  /// count, the sender of the message to `s` must be visited, too.
   const Clock &begin(std::uint32_t s) {
     const StepGraph::Node &node = graph_.at(s);
     Clock &clock = running_[{node.gpu, node.block}];

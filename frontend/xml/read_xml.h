@@ -15,14 +15,14 @@ struct ReadOptions {
   bool keepBlocks = false;        ///< each step stays in its thread block; else the compiler chooses blocks
 };
 
-/// Returns the program that the schedule `text` describes; nothing after errors. One call finds several errors, and
-/// each names a place of `filename`. Statements have the locations of their steps.
+/// Returns the program of the schedule in `text`; nothing after errors. One call finds several errors, and each error
+/// names a place in `filename`. A statement has the source location of its step.
 ///
-/// Steps are executed as by MSCCL's interpreter in its NCCL fork. The program has the chunks of the schedule, also in
-/// scratch, unless the collective requires more. The reader refuses text that is not such a schedule, messages without
-/// a receiver or a sender, circles of steps that wait for one another, and races by the schedule's own order. It does
-/// not check the final contents of buffers. Memory is proportional to the text and to the stated chunks, which may be
-/// at most mostChunks (collective.h).
+/// Steps have the meaning that the interpreter in MSCCL's fork of NCCL gives them. The program has the chunks that the
+/// schedule states, also in scratch, unless the collective requires more. These are refused: text that is not such a
+/// schedule; a message without a receiver or a sender; steps that wait for one another in a circle; and two accesses
+/// that race because the schedule does not order them. The final contents of buffers are not checked. The memory used
+/// is proportional to the text and to the stated chunks, of which there may be at most mostChunks (collective.h).
 std::optional<ir::Program> readXml(std::string_view text, std::string_view filename, const ReadOptions &options,
                                    ir::DiagnosticEngine &engine);
 

@@ -169,7 +169,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
       inner.terms.push_back(termOf(direction, (*found)[v + 1]));
       depth = std::max(depth, direction.depth);
     }
-    // With a constant, a few numbers may be powers of two by chance.
+    // A sum of a constant and powers of two is refused, because a few numbers may have this form by chance.
     if (inner.terms.empty() || (inner.constant != 0 && hasPower))
       continue;
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = std::numeric_limits<std::int64_t>::min();
@@ -190,7 +190,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
 Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
   static const Expr ranks = makeExpr(Spelled{"ranks"});
   const bool isOfRanks = modulus == space_.ranks();
-  if (isOfRanks && inner.constant + 1 >= modulus) { // write `ranks` instead of its number
+  if (isOfRanks && inner.constant + 1 >= modulus) { // write the word `ranks`, not its value
     inner.terms.push_back({.what = ranks});
     inner.constant -= modulus;
   }
@@ -224,7 +224,7 @@ std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool u
   return power;
 }
 
-/// Finds a · 2^k + b, where k counts up or down.
+/// Finds a · 2^k + b, where k is a loop variable, or the last value of that variable minus its current one.
 std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const {
   if (rest.size() != 1)
     return std::nullopt;
@@ -235,7 +235,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
       continue;
     const std::int64_t constant = (*found)[0], factor = (*found)[1],
                        most = std::int64_t{1} << k->feature.part.axis->high;
-    // With a constant, three numbers may be powers of two by chance.
+    // If b is not 0, three numbers may have this form by chance.
     const bool isChance =
         constant != 0 && most < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)));
     if (std::abs(factor) <= largestNumber / most && !isChance)
@@ -268,7 +268,7 @@ std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) c
              low};
 }
 
-/// Finds a · bit + b, where `bit` is bit k + c of the rank, and k counts up or down.
+/// Finds a · bit + b, where `bit` is bit number c + k or c - k of the rank, and k is a loop variable.
 std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
   if (rest.size() != 2 || rest[0]->depth != 0 || rest[1]->depth == 0)
     return std::nullopt;

@@ -74,8 +74,8 @@ private:
   const Basis &basis_;
   std::vector<std::int64_t> slopes_; ///< by direction
   std::vector<Bounds> bounds_;       ///< bounds for each cell of the loops
-  std::vector<std::int64_t>
-      plane_; ///< the rank of the jump: factors of the loops' variables, and a constant at the end
+  /// The rank of the jump, as a linear function of the loops' variables: their factors, and a constant at the end.
+  std::vector<std::int64_t> plane_;
 };
 
 /// Returns the most frequent rise along a direction; 0 if no rise is a whole number.
@@ -118,7 +118,7 @@ std::int64_t JumpSearch::height(std::size_t point) const {
   return height;
 }
 
-/// Sets the constant of the plane from the known jump `sure`. Returns true if the plane fits all other bounds.
+/// Sets the constant of `plane_` so that it gives the known jump `sure`. Returns true if it fits all other bounds, too.
 bool JumpSearch::planeFits(const Bounds &sure) {
   plane_.back() = 0;
   plane_.back() = sure.first - height(sure.point);
@@ -128,8 +128,9 @@ bool JumpSearch::planeFits(const Bounds &sure) {
   });
 }
 
-/// Sets the plane of the jumps. Its slopes come from neighbouring iterations with known jumps. If the plane does not
-/// fit, tries a slope of half the number of ranks. Algorithms that work in two halves have this slope.
+/// Finds `plane_`, the linear function that gives the rank of the jump in each iteration. Its slopes come from
+/// neighbouring iterations with known jumps. If it does not fit all bounds, tries a slope of half the number of ranks,
+/// as in algorithms that work in two halves.
 bool JumpSearch::findPlane() {
   const auto sure = std::ranges::find_if(bounds_, &Bounds::isSure);
   if (sure == bounds_.end())

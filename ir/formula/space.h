@@ -1,7 +1,7 @@
 // The points at which a number of a program is known, and the variables that an expression may use there.
 //
 // A program has one number at many points: for each rank, and for each thread block, iteration of a loop or item of a
-// list. The room finds an expression with the right value at all points.
+// list. The code of this folder finds an expression with the right value at all points.
 #pragma once
 
 #include "ir/formula/expression.h"

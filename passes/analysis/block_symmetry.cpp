@@ -85,7 +85,8 @@ public:
     return true;
   }
 
-  std::array<std::vector<std::uint32_t>, 2> images; ///< [0: memory, 1: port][rank, channel of rank 0]: its image
+  /// The image of each channel of rank 0 on each rank: [0: memory, 1: port][rank * (channels of rank 0) + channel].
+  std::array<std::vector<std::uint32_t>, 2> images;
   OtherEnds otherEnds;
 
 private:

@@ -50,7 +50,8 @@ struct MessageCut {
 /// gives the largest message.
 class MessageLimits {
 public:
-  /// Reports errors for the largest message of the program if it is `stated`, else for the smallest one.
+  /// `stated`: true if the program states its largest message size. Then errors are about a message of this size,
+  /// otherwise about the smallest message.
   MessageLimits(const ir::Program &program, bool stated, const Target &target, ir::DiagnosticEngine &diags)
       : program_(program), target_(target.name()), limits_(*target.executor), diags_(diags), stated_(stated) {}
 

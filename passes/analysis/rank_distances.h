@@ -22,10 +22,10 @@ namespace mscclc::passes {
 class RankDistances {
 public:
   /// Finds the distances for the placed statements of `movement`. The ranks of `program` must fill whole nodes. If the
-  /// statements are not symmetric, ranks are counted around the rings.
+  /// statements are not symmetric, distances are steps around the rings.
   RankDistances(const ir::Program &program, const ir::Movement &movement);
 
-  /// Counts `ranks` ranks around the rings, `perNode` in each node.
+  /// Sets the distances to steps around the rings, for `ranks` ranks with `perNode` ranks in each node.
   RankDistances(std::uint32_t ranks, std::uint32_t perNode)
       : ranks_(ranks), perNode_(perNode), nodes_(ranks / perNode) {}
 

@@ -20,10 +20,10 @@ struct AccessedRange {
 
 /// A memory whose chunks may be shared: a canonical buffer of a rank, either plain or as packets.
 struct Memory {
-  std::uint64_t grain = 0; // common size of all pieces, which begin at multiples of it; unless mixed
+  std::uint64_t grain = 0; // size of all pieces, which begin at multiples of it, unless `mixed` is true
   bool mixed = false;
   bool written = false;
-  std::vector<AccessedRange> pieces; // only for mixed memories
+  std::vector<AccessedRange> pieces; // empty unless `mixed` and `written` are true
 };
 
 constexpr std::size_t memoriesPerRank = 6; // three spaces, each plain or packets

@@ -1,4 +1,4 @@
-// Finds merged operations that lose an order that one thread gave them.
+// Finds merges of operations that lose an order between two acts of one thread.
 //
 // Thread i does the i-th signal, wait or port put of an operation. Within a phase, the order of the acts of one thread
 // is the only order. An operation that is merged into another moves to other threads. Example: `put a; signal a; put b;
@@ -23,8 +23,8 @@
 
 namespace mscclc::passes {
 
-/// The place of an operation after the merge: the leader of its merged operation, and the number of threads in that
-/// before its own threads.
+/// The place of an operation after the merge: its leader, which is the operation into which it was merged, and the
+/// number of threads of the merged operation that come before its own threads.
 struct MergedInto {
   std::uint32_t leader = 0; ///< index of the operation itself if it was not merged
   std::uint32_t offset = 0;
@@ -36,11 +36,13 @@ class ThreadOrder {
 public:
   explicit ThreadOrder(const ir::Program &program) : program_(program) {}
 
-  /// False if no phase of `after` contains two operations whose order one thread could give. Then no order was lost.
+  /// Returns false if no phase of `after` contains two operations whose order matters when one thread does acts of
+  /// both. Then no merge has lost an order.
   static bool matters(const ir::ThreadBlock &after);
-  /// Returns the operations of `before` that may not be merged into their leader: the first one of each phase that
-  /// loses an order. Empty if no order is lost. Valid until the next call. `before`: operations of a block of `rank`,
-  /// with its ids and chunks; `into`: the destination of each; `after`: the resulting operations.
+  /// Finds operations of `before` whose merge loses an order, and returns the first of them in each phase of `after`.
+  /// They must not be merged into their leaders. The result is empty if no order is lost, and is valid until the next
+  /// call. `before`: operations of a block of `rank`, with its ids and chunks; `into`: the destination of each;
+  /// `after`: the resulting operations.
   std::span<const std::uint32_t> lost(std::uint32_t rank, const ir::ThreadBlock &before,
                                       std::span<const MergedInto> into, const ir::ThreadBlock &after);
 

@@ -64,9 +64,10 @@ private:
     std::vector<std::pair<Need, std::vector<SyncPoint>>> added;
   };
 
-  /// The position of a use of scratch in its rank: block, phase, operation, and the relation of the pair.
+  /// The position of a use of scratch: its block within its rank, its phase, its operation, and the relation of its
+  /// pair.
   using Position = std::array<std::uint32_t, 4>;
-  /// A use of scratch, and a later write of the first rank to the same scratch.
+  /// A use of scratch, and a later write by rank 0 to the same scratch.
   struct ScratchMeeting {
     Position position{};
     std::uint32_t use = 0, write = 0;

@@ -19,14 +19,14 @@ public:
     std::uint32_t op = none, ref = 0; ///< indices into the block's `ops` and `chunks`
   };
 
-  /// True if one thread makes both accesses of a cell: first by operand `before`, then by operand `now` of block `b`.
-  /// Returns false for two operations if only one of them uses a multicast address. `now` belongs to the current
+  /// True if one thread makes both accesses of a cell: first by operand `before`, then by operand `now`, both of block
+  /// `b`. Returns false for two operations if only one of them uses a multicast address. `now` belongs to the current
   /// operation, in `slice` of the pipeline of `header`. Outside of pipelines, `slice` is null and `header` is `none`.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 
-  /// True if one thread accesses both of two elements at the same position in `before` and in `now`. These are operands
-  /// of different operations outside of pipelines.
+  /// True if element i of `before` and element i of `now` are accessed by the same thread, for every i. The operands
+  /// are of different operations, and outside of pipelines.
   bool sameShares(std::uint32_t b, const Operand &before, const Operand &now) const;
 
 private:

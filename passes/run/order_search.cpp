@@ -160,7 +160,8 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
     open(search, clock.agent, logs_.begin(began - 1, clock.agent).length);
 }
 
-/// Adds the results of the sender's own search, if `clock` includes all of them.
+/// Adds the results of the search that the sender of `clock` has made for itself. Does nothing if that search has read
+/// entries of the sender's log that are later than `clock`.
 void OrderSearch::takeOver(Search &search, const MessageClock &clock) {
   const auto it = searches_.find(key(clock.agent, search.launch, search.relation));
   if (it == searches_.end() || it->second.own > clock.length || reachOf(search, clock.agent).length >= it->second.own)

@@ -15,7 +15,8 @@ time::ParameterSet restsOf(const Candidate &one) {
 /// Selects candidates by their time, and by the unmeasured parameters on which their time rests.
 struct Eligible {
   double mostTime = std::numeric_limits<double>::infinity();
-  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< selects candidates that rest on fewer than these
+  /// If set, selects only candidates whose unmeasured parameters are a proper subset of these.
+  std::optional<time::ParameterSet> fewerThan = std::nullopt;
 
   bool operator()(const Candidate &one) const {
     const time::ParameterSet rests = restsOf(one);

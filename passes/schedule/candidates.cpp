@@ -158,10 +158,10 @@ bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const
   return true;
 }
 
-/// True if the target probably refuses these blocks, because blocks with many operations mostly have many channels. One
-/// rank is enough to find that out.
+/// True if the target probably refuses these blocks: a block with so many operations mostly has too many channels. It
+/// is enough to schedule one rank to find out whether the target refuses them.
 bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
-  constexpr std::uint64_t few = 8; // an eighth of the operations that a block may have
+  constexpr std::uint64_t few = 8; // an eighth of the operations that a block may have counts as few
   return options_.target.executor && least.operations > options_.target.executor->opsPerBlock / few;
 }
 

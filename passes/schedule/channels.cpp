@@ -165,7 +165,7 @@ void Channels::number(ir::Program &program) {
     ends.clear();
     for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
       for (Link &link : links_[own]) {
-        if (link.kind == Kind::Semaphore) { // numbered in the order of the blocks that semaphores connect
+        if (link.kind == Kind::Semaphore) { // semaphores are numbered in the order of the blocks that they connect
           link.id = static_cast<std::uint32_t>(program.ranks[r].semaphores.size());
           program.ranks[r].semaphores.emplace_back();
           continue;

@@ -339,8 +339,8 @@ public:
     return inTheEnd ? *inTheEnd : candidates_.finish(*best);
   }
 
-  /// Writes the best choices into `program`. If the program that was scheduled with these choices is kept, it replaces
-  /// `program`.
+  /// Writes the best choices into `program`. If the search still has the program that it scheduled with these choices,
+  /// that program replaces `program`.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
     if (!best && options_.level == maxOptLevel)

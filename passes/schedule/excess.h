@@ -1,4 +1,4 @@
-// By how much thread blocks exceed the limits of an executor.
+// How much the thread blocks of a program exceed the limits of an executor.
 #pragma once
 
 #include "ir/program.h"
@@ -9,8 +9,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// By how much a program exceeds the limits of an executor. Considers only limits that are easier to meet with more
-/// thread blocks.
+/// How much a program exceeds the limits of an executor. Considers only limits that are easier to meet with more thread
+/// blocks.
 struct Excess {
   double times = 0;         ///< the used amount, divided by the limit that is exceeded most; 0: unknown
   std::uint64_t blocks = 0; ///< blocks of one instance, on the rank that has most blocks; 0: unknown
@@ -21,7 +21,7 @@ struct Excess {
   std::uint64_t enoughBlocks() const;
 };
 
-/// Measures the thread blocks of `ranks`. They contain the blocks of `instances` instances.
+/// Returns how much the thread blocks of `ranks` exceed `limits`. These are the blocks of `instances` instances.
 Excess excessOf(std::span<const ir::Rank> ranks, const ExecutorLimits &limits, std::uint32_t instances);
 
 } // namespace mscclc::passes::schedule

@@ -26,8 +26,8 @@ using ir::MoveKind;
 using ir::RankChunk;
 using ir::Via;
 
-/// Takes the statements and their places out of the program. If the program asks for the switch, some statements use
-/// it.
+/// Takes the statements and their places out of the program. If the program asks for the use of switches, first changes
+/// the statements that a switch can do.
 ir::Movement takeStatements(ir::Program &program) {
   if (program.movement.throughSwitch)
     program.movement.putStatements(schedule::throughSwitch(program));

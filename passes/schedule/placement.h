@@ -33,8 +33,8 @@ inline bool takesAllAtOnce(const ir::Movement &movement) {
 /// the others are on other ranks of its node.
 bool canReadAll(const ir::Movement &movement, std::span<const ir::RankChunk> srcs, std::uint32_t by);
 /// True if a reduction may read operands of other ranks where they are. If one operation has to take more than two
-/// operands, this needs `readsAll`: one operation can read all operands (canReadAll), and its own operand may come
-/// after others (passes::Target::listedOrder).
+/// operands, it may do so only if `readsAll` is true. `readsAll`: one operation can read all operands (canReadAll), and
+/// the operand of its own rank may come after others (so passes::Target::listedOrder is false).
 inline bool mayRead(const ir::Movement &movement, const ir::Move &statement, bool readsAll) {
   return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !takesAllAtOnce(movement) || readsAll);
 }

@@ -73,7 +73,8 @@ private:
     unwritten_.push_back(output);
   }
 
-  /// Joins unwritten chunks with the same name on several ranks into one entry, with the chunks of the first rank.
+  /// Joins unwritten chunks that have the same name on several ranks into one entry. Its `chunks` are those on the
+  /// first of these ranks.
   std::vector<Unwritten> joinRanks() const {
     std::map<std::tuple<ir::BufferKind, std::uint32_t, std::uint32_t>, std::size_t> entries; // [buffer, index, size]
     std::vector<Unwritten> joined;
@@ -87,8 +88,8 @@ private:
     return joined;
   }
 
-  /// Returns the output chunks by the name that the program uses. A program that works in place may call all of them
-  /// input.
+  /// Returns `output` under the name that the program uses for it. A program that works in place may call all output
+  /// chunks input.
   ir::RankChunk asNamed(const ir::RankChunk &output) const {
     const std::size_t cell = memory_.firstOf(output), input = memory_.firstOf(output.rank, ir::BufferKind::Input);
     if (program_.movement.places.empty() || cell < input ||

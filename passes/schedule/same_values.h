@@ -31,7 +31,7 @@ public:
   /// Reads one table of values.
   class Reader {
   public:
-    /// Each chunk consists of `pieces` units of `values`.
+    /// `values` are the values of units. Each chunk of the meaning consists of `pieces` units.
     Reader(CommonForms &forms, const proof::Values &values, std::uint32_t pieces)
         : forms_(forms), values_(values), pieces_(pieces) {}
     Form of(proof::ValueId value);

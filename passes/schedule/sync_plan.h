@@ -36,7 +36,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// The means of an edge to another block.
+/// How a block signals another block along an edge.
 enum class Carrier : std::uint8_t {
   Semaphore,     ///< within a rank
   MemorySignal,  ///< within a node
@@ -45,7 +45,7 @@ enum class Carrier : std::uint8_t {
   Put,           ///< the signal that ends a port's put; a put without such an edge does not signal
 };
 
-/// One end of an edge: the block at its other end, and the means.
+/// One end of an edge. `agent` is the block at the other end, and `carrier` is the kind of signal.
 struct Sync {
   std::uint32_t agent = 0;
   Carrier carrier = Carrier::Semaphore;

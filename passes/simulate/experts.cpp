@@ -141,10 +141,10 @@ template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, co
     }
 }
 
-/// Calls `make(row)` and `take(row)` for each row that experts of `dst` get, in the order of a hand-over. Several
-/// thread blocks make the rows. Each of them makes some rows in their order, at any speed, and counts them in the words
-/// of the blocks of rows. The taker is the user of a dispatch, or a combine. It takes the rows of a block when all of
-/// them are counted.
+/// Calls `make(row)` and `take(row)` for each row that experts of `dst` get, in the order of a hand-over. The rows are
+/// divided into blocks of rows, and each block of rows has a count. Several thread blocks make the rows. Each thread
+/// block makes some rows in their order, at any speed, and adds them to the counts. The taker is the user of a
+/// dispatch, or the combine itself. It takes a block of rows when all its rows are counted.
 template <typename Make, typename Take>
 void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &take) const {
   if (readyRows_ == 0) // all rows are handed over at once
@@ -158,7 +158,7 @@ void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &tak
   };
   struct Step {
     std::size_t block, row;
-    bool isLast; ///< true: the thread block makes no further rows of this block, so it counts those it has made
+    bool isLast; ///< true: the thread block makes no more rows of this block of rows, so it counts them now
   };
   const ir::ExpertPlaces places = this->places();
   const std::vector<std::uint64_t> begin = begins(dst);

@@ -41,11 +41,13 @@ struct Forest {
   bool isOptimal() const { return Fraction::of(unit.num * trees, unit.den) == bound.share; }
 };
 
-/// The number of trees of each source for a forest.
+/// Says how many trees each source of a forest gets.
 struct TreeCount {
   std::int64_t least = 1, most = 8; ///< limits of the number; more trees make programs long
-  double tolerance = 0.02;          ///< takes the smallest number that loses at most this share, else the fastest
-  bool exact = false; ///< takes the number that reaches the bound, whatever `least`, `most` and `tolerance` say
+  /// Takes the smallest number of trees with which the bandwidth is lower than the bound by at most this share. If
+  /// there is no such number, takes the number with the highest bandwidth.
+  double tolerance = 0.02;
+  bool exact = false; ///< true: takes the number that reaches the bound, whatever `least`, `most` and `tolerance` say
 };
 
 /// Returns why there is no forest for these links: a GPU or switch has more bandwidth in than out or the reverse, or

@@ -100,8 +100,9 @@ public:
     return splitExactly();
   }
 
-  /// Joins each neighbour equally often with the neighbours at each distance between groups and inside groups. Returns
-  /// false if some capacity is left.
+  /// Replaces the switch by direct links between its neighbours. A neighbour gets links to the neighbours at all
+  /// distances, as equally as possible. A distance consists of a number of groups and a number of places inside a
+  /// group. Returns false if the switch has some capacity left.
   bool splitEvenly();
 
 private:
@@ -122,8 +123,8 @@ private:
     return true;
   }
 
-  /// Returns the neighbours in groups that stay connected without the switch. For a switch between nodes, these groups
-  /// are the nodes.
+  /// Returns the neighbours of the switch, divided into groups that stay connected without it. For a switch between
+  /// nodes, these groups are the nodes.
   std::vector<std::vector<std::uint32_t>> groups() {
     std::vector<std::vector<std::uint32_t>> groups;
     std::vector<bool> seen(graph_.vertices(), false);

@@ -18,8 +18,8 @@ namespace {
 constexpr double noise = 0.03;
 /// Errors beyond this many times `noise` count less.
 constexpr double outlier = 2;
-/// A parameter may differ from its value on the reference machine by this much at a small penalty. It is the difference
-/// of the natural logarithms.
+/// A parameter may differ from its value on the reference machine by this much at a small penalty. The penalty grows
+/// with the square of the difference, like the energy of a spring. Differences are those of natural logarithms.
 constexpr double springLength = 1;
 /// The step for a numerical derivative, and the longest step of a parameter. Both are differences of logarithms.
 constexpr double difference = 0.01, longestStep = 0.5;
@@ -101,7 +101,8 @@ public:
   }
 
 private:
-  /// Half the gradient and half the second derivative of the cost. They contain the errors, but not the springs.
+  /// Half the gradient and half the second derivative of one part of the cost: the cost of the errors. The other part,
+  /// the penalty of the springs, is not included.
   struct System {
     Matrix normal;
     std::vector<double> gradient;

@@ -198,7 +198,8 @@ void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
     ended.push_back(end);
 }
 
-/// Returns the resource that limited the flows for the longest time after the bounds of the class were `before`.
+/// Returns the resource that has limited the flows of the class for the longest time since an earlier moment. `before`:
+/// the bounds of the class at that moment.
 FluidNetwork::Resource FluidNetwork::ClassState::longest(std::span<const Bound> before) const {
   Bound found;
   for (std::size_t i = 0; i < bounds.size(); ++i) {

@@ -44,8 +44,8 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
-    /// If the access writes packets, or a port reads them: the operations that took the packets. They are known when
-    /// the launch ends.
+    /// For a write of packets, and for a port's read of packets: the operations that took these packets. They are known
+    /// when the launch ends.
     std::vector<Epoch> takers;
   };
   struct RankState {

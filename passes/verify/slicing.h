@@ -28,12 +28,13 @@
 
 namespace mscclc::passes::proof {
 
-/// A pattern of slices.
+/// A pattern of slices, and the sizes that have it.
 struct SliceSize {
+  /// A value of `last`: there is no largest size, because larger and larger sizes have the pattern.
   static constexpr std::uint64_t again = ~std::uint64_t{0};
-  std::uint32_t units = 1;   ///< the least size with this pattern, in units a chunk
-  std::uint64_t last = 0;    ///< the largest message size with this pattern, in units a chunk; `again`: none
-  std::uint32_t number = 0;  ///< number of sizes of messages with this pattern; 2: two or more
+  std::uint32_t units = 1;   ///< the least size with this pattern, in units per chunk
+  std::uint64_t last = 0;    ///< the largest message size with this pattern, in units per chunk; or `again`
+  std::uint32_t number = 0;  ///< number of message sizes with this pattern; 2 means two or more
   bool emptyPackets = false; ///< true if some slice of packets is empty
 };
 

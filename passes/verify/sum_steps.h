@@ -37,7 +37,8 @@ struct OutputSums {
 /// Returns the trees of the outputs of a launch. Sums by a switch, minima and maxima have no trees.
 OutputSums outputSums(const proof::FinalBuffers &end);
 
-/// Keeps only the trees of chunks that have the same tree at both sizes of one program.
+/// Removes the tree of a chunk from `sums` unless `other` has the same tree for this chunk. `sums` and `other` are for
+/// two message sizes of one program.
 void keepCommon(OutputSums &sums, const OutputSums &other);
 
 } // namespace mscclc::passes

@@ -27,18 +27,18 @@ private:
     PortRank ports;
     /// The number of other ranks' channel ends that lead to this rank over the network, and have no paired end here.
     uint32_t unpaired = 0;
-    MscclcStatus *settling = nullptr; ///< the status for the waits of settlings
+    MscclcStatus *settling = nullptr; ///< the status for the waits of MSCCLC_SETTLE_AWAIT
   };
 
   NcclPorts(NcclEngine &engine, const MscclcKernel &kernel);
   Status create(const std::string &what);
   uint32_t unpairedTo(uint32_t rank) const;
-  /// Starts a step of a settling on all local ranks (MscclcNetworkBody::settle). `time`: the limit of the waits of
-  /// MSCCLC_SETTLE_AWAIT.
+  /// Starts one step of MscclcNetworkBody::settle on all local ranks. `sent`: number of settling signals that each end
+  /// sent before this settling. `time`: for MSCCLC_SETTLE_AWAIT, the time limit of all its waits.
   Status start(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
-  /// Waits until all steps that were started are over.
+  /// Waits until all steps that start() has started are over.
   Status finish();
-  /// Returns the result of the waits of a settling.
+  /// Returns the result of the last MSCCLC_SETTLE_AWAIT.
   Status result() const;
 
   NcclEngine &engine_;

@@ -65,8 +65,8 @@ std::vector<std::string> searchPath(void *handle) {
   return folders;
 }
 
-/// Returns the files of loaded objects, except for this library, that have NCCL's functions under both names. Only an
-/// NCCL has both.
+/// Returns the files of loaded objects that define both ncclGetVersion and pncclGetVersion, except for this library.
+/// Only an NCCL defines both.
 std::vector<std::string> loadedNccls() {
   std::vector<std::string> found;
   for (const Handle &object : loadedObjects()) {

@@ -189,8 +189,8 @@ int run(Plan &plan) {
   return result;
 }
 
-/// Records a collective within a group, or passes it on at once. It is not passed on later, because objects of the
-/// call, such as an operation of the program, may be gone before the group ends.
+/// Records a collective within a group, or passes it on to NCCL at once. A call that is not recorded cannot be passed
+/// on at the end of the group: objects of the call, such as an operation of the program, may be gone by then.
 int record(const Call &call) {
   constexpr const char *several = "a group has several calls of the communicator";
   if (std::count(group.passedOn.begin(), group.passedOn.end(), call.comm) != 0)

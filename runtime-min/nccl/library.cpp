@@ -141,10 +141,10 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   return otherwise;
 }
 
-/// The bytes that a kernel for messages of any size needs from the windows. Such a kernel is used for all messages that
-/// fit into the windows.
+/// The size of the windows, in bytes, that a kernel without a limit on its messages asks for. The kernel is used for
+/// all messages that fit into the windows.
 constexpr uint64_t largestWindow = uint64_t{64} << 20;
-/// A kernel that is listed for longer messages than this, in bytes, counts as a kernel for messages of any size.
+/// If a kernel is listed for longer messages than this, in bytes, it counts as a kernel without a limit.
 constexpr uint64_t largestListed = uint64_t{4} << 30;
 
 /// Returns MSCCLC_WINDOW in bytes; 0 if it is not set.
@@ -163,8 +163,8 @@ uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
   return std::min(kernel.max_message_bytes, bytes);
 }
 
-/// Returns the bytes that a candidate's buffers need for its largest message. A kernel that is merely loaded may get
-/// messages of any size.
+/// Returns the bytes that a candidate's buffers need for its largest message. A kernel that is loaded, but neither
+/// listed nor registered, has no limit.
 uint64_t windowOf(const Candidate &candidate) {
   if (candidate.entry == nullptr && candidate.registration == nullptr)
     return largestWindow;

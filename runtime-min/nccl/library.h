@@ -33,8 +33,8 @@ struct ProgramKernel {
 bool registerKernel(ProgramKernel registration);
 
 /// Returns the limit of a rank's input and output in bytes, in a communicator of `ranks` ranks. It is MSCCLC_WINDOW if
-/// that is set. Otherwise it is the most that any kernel for so many ranks needs at its listed sizes. A kernel of any
-/// size counts with 64M.
+/// that is set. Otherwise it is the most that any kernel for so many ranks needs at its listed sizes. A kernel without
+/// a limit on its messages counts with 64M.
 uint64_t windowBytes(uint32_t ranks);
 /// Loads the kernels for this many ranks: those in the list, and those of the program. This happens once, at the first
 /// call of any function here. Returns a digest, which differs between ranks with different kernels, windows or

@@ -126,8 +126,9 @@ int missing(const char *name, const std::string &why) {
 
 const Opened &opened();
 
-// Replacements for functions that the real library does not have. Functions without an error code get the same
-// replacement: a program that calls them without an NCCL cannot work anyway.
+// Replacements for functions that the real library does not have. Each reports the missing function and returns an
+// error code. They also replace functions that return no error code, because a program that calls these without an NCCL
+// cannot work anyway.
 #define MSCCLC_MISSING(name)                                                                                           \
   [[maybe_unused]] int missing_##name() {                                                                              \
     return missing(#name, opened().why);                                                                               \

@@ -25,7 +25,7 @@ namespace {
 struct RankInfo {
   uint64_t process; ///< unique for each process
   uint64_t host;    ///< equal for processes that can meet at a socket and share memory
-  uint64_t kernels; ///< digest of loadKernels
+  uint64_t kernels; ///< the digest that loadKernels() returned
   char meeting[40]; ///< name of the meeting point; all ranks use the name of rank 0
 };
 static_assert(sizeof(RankInfo) <= mostToTell, "a description fits into one exchange");
@@ -33,7 +33,7 @@ static_assert(sizeof(RankInfo) <= mostToTell, "a description fits into one excha
 struct Table {
   std::mutex mutex;
   std::map<Comm, std::shared_ptr<Member>> members;
-  std::map<std::string, std::weak_ptr<Team>> teams; ///< by meeting
+  std::map<std::string, std::weak_ptr<Team>> teams; ///< [name of the meeting point]
 };
 /// Returns the only instance. It is never destroyed: communicators that a program does not destroy stay until the
 /// process ends.
@@ -82,8 +82,9 @@ bool areTogether(const std::vector<RankInfo> &infos, uint64_t RankInfo::*key) {
   return std::adjacent_find(runs.begin(), runs.end()) == runs.end();
 }
 
-/// Returns the reason why NCCL runs the calls of ranks with these descriptions. If kernels can run them, returns an
-/// empty text, and sets `result` to the layout of the team of `rank`. All ranks have the same descriptions.
+/// Returns the reason why NCCL must run the calls of the ranks that `infos` describes. If kernels can run the calls,
+/// returns an empty text, and sets `result` to the layout of the team, as rank `rank` sees it. All ranks get the same
+/// answer, because all have the same `infos`.
 std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layout &result) {
   for (const RankInfo &info : infos)
     if (info.kernels != infos[0].kernels)

@@ -113,7 +113,7 @@ void Team::endOnNccl() {
     return;
   mscclc_communicator_detach_nccl(made);
   const std::lock_guard<std::mutex> lock(handle_);
-  communicator_ = made; // ~Team tries again to destroy it
+  communicator_ = made; // ~Team tries again to destroy the communicator
 }
 
 void Team::abort() {
@@ -453,7 +453,7 @@ std::string Team::makeCommunicator() {
   }
   const std::lock_guard<std::mutex> lock(handle_);
   communicator_ = made;
-  if (is(State::Aborted)) { // without it
+  if (is(State::Aborted)) { // abort() ran before communicator_ was set
     mscclc_communicator_abort(made, "ncclCommAbort");
     mscclc_communicator_detach_nccl(made);
   }

@@ -54,7 +54,7 @@ struct Node {
   std::uint32_t block = 0;               ///< thread block of a call, on the first rank of the class
   std::uint32_t count = 0;               ///< number of iterations of a loop
   LoopStyle style = {};                  ///< values of a loop's variable
-  std::vector<std::int64_t> values = {}; ///< the values of each number at all points; inner loops vary fastest
+  std::vector<std::int64_t> values = {}; ///< [number][point]: value of the number there; inner loops vary fastest
   std::vector<Node> body = {};
   std::uint64_t shape = 0; ///< hash that is equal for nodes that differ only in numbers
   std::uint32_t lines = 1; ///< number of lines of source

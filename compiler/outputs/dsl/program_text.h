@@ -9,8 +9,8 @@ namespace mscclc::dsl {
 
 /// Returns a name for the algorithm's function: the program's name, changed where C++ does not allow it.
 std::string functionName(const ir::Program &program);
-/// Returns the constructor of the collective: `AllGather(ranks, 1, true)`. Throws NoSource if this collective has other
-/// buffers than the ranks of the program.
+/// Returns the constructor of the collective: `AllGather(ranks, 1, true)`. Throws NoSource if no such constructor gives
+/// the ranks the buffers that they have in the program.
 std::string collectiveText(const ir::Program &program);
 /// Returns the options that differ from their defaults: `, {.instances = 2}`; empty if there are none.
 std::string optionsText(const ir::Program &program);

@@ -174,7 +174,8 @@ private:
     return headOf(ranks) + listsOf(ranks[0], inner) + inner + "  }\n";
   }
 
-  /// Returns the beginning of the scope of a class: `for (…) {`, or `{` and a constant for its only rank.
+  /// Returns the beginning of the scope for a class of ranks: `for (…) {`, or `{` and a constant if the class has only
+  /// one rank.
   std::string headOf(const std::vector<std::uint32_t> &ranks) const {
     const std::string first = std::to_string(ranks[0]), past = std::to_string(ranks.back() + 1);
     if (ranks.size() == 1)

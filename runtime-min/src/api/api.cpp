@@ -48,11 +48,12 @@ Status noHandle(const char *what) {
 /// The longest wait for the end of a graph. CUDA reports that end only some time after it.
 constexpr std::chrono::milliseconds patience{1000};
 
-/// Ends an object. Waits until the launches of this process are over, and calls `close`. Afterwards this process may
-/// leave the communicator. With `together`, the launches of all processes must be over before `close`, and the result
-/// comes after all processes have called `close`. Afterwards memory may be freed. If the communicator has failed,
-/// processes do not wait for each other. If `lasts()` says that a graph holds the object, in this process or, with
-/// `together`, in any process, the object stays: `close` is not called, and the result is MSCCLC_ERROR_IN_GRAPH.
+/// Ends an object: waits until the launches of this process are over, and calls `close`. When retire() has returned,
+/// this process may leave the communicator. With `together`, `close` is called only when the launches of all processes
+/// are over, and retire() returns only when all processes have called `close`, so memory may then be freed. If the
+/// communicator has failed, processes do not wait for each other. If `lasts()` says that a graph holds the object, in
+/// this process or, with `together`, in any process, the object stays: `close` is not called, and the result is
+/// MSCCLC_ERROR_IN_GRAPH.
 template <class Lasts, class Close>
 Status retire(Communicator &communicator, const std::string &what, bool together, Lasts lasts, Close close) {
   Status status = communicator.settle();

@@ -27,8 +27,8 @@ struct LaunchBuffers {
 Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Memory *input, const Memory *output,
                     LaunchBuffers &place);
 
-/// Checks whether `rank` can make the copies of `staging` to its input and from its output, with this variant of the
-/// kernel.
+/// Checks whether this variant of the kernel can copy the caller's memory to the input of `rank`, and the output of
+/// `rank` to the caller's memory, as `staging` asks.
 Status checkStaging(const MscclcKernel &kernel, const MscclcVariant &variant, const MscclcCall &call, uint32_t rank,
                     const MscclcStaging &staging);
 

@@ -90,7 +90,7 @@ bool Watch::fail(const Status &reason) {
     const std::lock_guard<std::mutex> lock(mutex_);
     first = failure_.ok();
     if (first) {
-      lostRanks_ = std::move(lost); // processes that end after a failure end because of it
+      lostRanks_ = std::move(lost); // processes that are lost later end because of this failure
       failure_ = reason;
     } else if (reason.code == MSCCLC_ERROR_PEER_LOST && failure_.code != MSCCLC_ERROR_PEER_LOST) {
       // A reset cannot undo the loss of a process, so this failure replaces the earlier one. The earlier failure was

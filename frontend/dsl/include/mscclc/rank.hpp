@@ -16,7 +16,7 @@ class Chunk {
 public:
   Chunk() = default;
   Chunk(const Chunk &) = default;
-  /// Makes a variable name other chunks. This moves no data, unlike copy(), so `rank.input()[0] = …` is an error.
+  /// Lets a variable refer to other chunks. This moves no data, unlike copy(), so `rank.input()[0] = …` is an error.
   Chunk &operator=(const Chunk &) & = default;
 
   /// The rank of the buffer. Python: chunk.rank.
@@ -40,7 +40,7 @@ public:
   /// An empty handle, without a buffer.
   Buffer() = default;
   Buffer(const Buffer &) = default;
-  /// Makes a variable name another buffer, without moving data.
+  /// Lets a variable refer to another buffer. This moves no data.
   Buffer &operator=(const Buffer &) & = default;
   /// New scratch of `size` chunks on `rank`, after the rank's other scratch. Python: Buffer(rank, size).
   Buffer(std::int64_t rank, std::int64_t size, Place at = Place::here());

@@ -1,24 +1,25 @@
 // Rows for experts, for Plans with `experts` experts on each rank (MscclcIndex). The operations of the kernel move
 // padded slots. The functions here pack rows into the slots of a rank's input before the rank sends anything. They
-// unpack the slots of its output when all work of the rank is done. One of the two steps uses the rank's index, and the
-// other one uses the cells of its experts.
+// unpack the slots of its output when all work of the rank is done. A dispatch packs by the rank's index, and unpacks
+// by the cells of the rank. A combine packs by the cells, and unpacks by the index.
 //
 // Cell (s, e) of a rank holds the rows that rank s sends to expert e of this rank. The ordinal of an entry is the
 // number of entries before it that name the same expert. An entry is live if its ordinal is below the capacity of a
-// cell. In a slot, the cells of the sender follow each other. The row of an entry is in its cell at the entry's
-// ordinal. So the places of rows follow from the index alone, and no two rows have the same place (ExpertCells in
-// ir/rows.h).
+// cell. A slot holds the cells for one sender and one receiver, one after the other. Within a cell, the row of an entry
+// is at the entry's ordinal. So the places of rows follow from the index alone, and no two rows have the same place
+// (ExpertCells in ir/rows.h).
 //
-// In a Plan with `oncePerRank`, a slot holds each row at most once: for the first live entry of the row that names an
-// expert of the receiver. The cells of the slot hold only rows of such entries. Behind its payloads, a row in a slot
-// has a list with one number for each entry of the row: capacity * expert + ordinal, or `nobody` if the entry is not
-// live or its expert is on another rank. The receiver copies the row to each place in the list.
+// In a Plan with `oncePerRank`, a slot holds each row at most once. A row may have several live entries that name
+// experts of the receiver; only the first of these entries has the row in its cell. Behind its payloads, a row in a
+// slot has a list with one number for each entry of the row: capacity * expert + ordinal, or `nobody` if the entry is
+// not live or its expert is on another rank. The receiver copies the row to each place in the list.
 //
 // Each rank sends the length of each cell to the rank that has the expert, in a packet of the table of counts. A rank
-// that needs its cells polls these packets. The two halves of the table are safe for the same reason as those for
-// counts (counts.cuh). Over nodes, a rank sends the packet to the rank of its own node that has the receiver's place in
-// the node. This rank collects such packets from all ranks of its node, and puts them to the receiver at once. A
-// receiver that needs no cells still polls the packets that ports bring, before it ends.
+// that needs its cells polls these packets. Launches use the two halves of the table in turn. This is safe for the same
+// reason as for counts (counts.cuh). For a receiver in another node, a rank sends the packet to a rank of its own node:
+// the one whose place in this node is the receiver's place in the other node. That rank collects such packets from all
+// ranks of its node, and puts them to the receiver at once. A receiver that needs no cells still polls the packets that
+// ports bring, before it ends.
 #pragma once
 
 namespace mscclc::device::detail {
@@ -93,9 +94,9 @@ template <class PlanT> struct IndexWork {
     return static_cast<char *>(parameters.tables[of]) + MSCCLC_COUNT_TABLE_BYTES(ranks) +
            ((half * ranks + src) * experts + expert) * uint64_t{16};
   }
-  /// Returns the packet of a cell that rank `of` passes on to its counterpart in node `node`, the rank with the same
-  /// place in its node. The cell holds the rows from rank `src`, of the node of `of`, to expert `expert` of the
-  /// counterpart.
+  /// Returns the packet for a cell that rank `of` passes on to node `node`. The receiver is the rank of that node with
+  /// the same place in its node as rank `of`. The cell holds the rows that rank `src` sends to expert `expert` of the
+  /// receiver. Rank `src` is in the node of rank `of`.
   MSCCLC_DEVICE char *passedOn(uint32_t of, uint32_t node, uint32_t src, uint32_t expert) const {
     return packetAt(of, node * ranksPerNode<Plan> + src % ranksPerNode<Plan>, expert) +
            MSCCLC_EXPERT_TABLE_BYTES(ranks, experts);
@@ -226,8 +227,8 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   }
 }
 
-/// Computes where the cells begin whose lengths a combine was given (MscclcIndex::cells). Lengths above the capacity
-/// are limited to it.
+/// Computes where the cells of a combine begin. The combine was given their lengths (MscclcIndex::cells). Lengths above
+/// the capacity are limited to it.
 template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
   for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes()) {
     uint32_t rows = 0;

@@ -77,7 +77,8 @@ public:
       awaitSources(args, operation);
   }
 
-  /// Sends `count` settling signals to the peer. They arrive after everything that the channel has sent before.
+  /// Sends `count` settling signals, for which a reset of the peer waits. They arrive after everything that the channel
+  /// has sent before. `signals`: the number of signals that each rank has for channels.
   MSCCLC_DEVICE void settle(uint32_t signals, uint64_t count) const {
     for (; count != 0; --count)
       gin_.signal(world_, peer_, Signal{heard_ ? signals + signal_ : 2 * signals});

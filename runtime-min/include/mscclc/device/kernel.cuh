@@ -400,8 +400,8 @@ template <unsigned N, class F> MSCCLC_DEVICE Operands<N, F> list(F f) {
   return {f};
 }
 
-/// True for a list that computes its operands, or the addresses of their rows, from their numbers. The entries of other
-/// lists stay in registers only if their numbers are constant.
+/// True for a list that computes operand i, or the address of its rows, from i. The entries of any other list stay in
+/// registers only if every index is a constant.
 template <class L> constexpr bool isComputed = false;
 template <unsigned N, class F> constexpr bool isComputed<Operands<N, F>> = true;
 

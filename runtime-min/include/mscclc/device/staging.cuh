@@ -1,5 +1,5 @@
-// Copies between the caller's memory and the buffers of a launch, which the kernel itself makes (MscclcStaging). All
-// threads of a rank share a copy. The blocks of a rank meet after the copy of the input, and before the copy of the
+// Copies that a kernel makes between the caller's memory and the buffers of its launch (MscclcStaging). All threads of
+// a rank share a copy. The blocks of a rank wait for each other after the copy of the input, and before the copy of the
 // output.
 #pragma once
 

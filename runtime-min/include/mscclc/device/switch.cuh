@@ -16,8 +16,8 @@ namespace detail {
 #define MSCCLC_NETWORK_ADDS_FLOAT8 false
 #endif
 
-/// True if the network reduces elements of T with Op, on all devices with multicast that the code is for. The network
-/// never multiplies.
+/// True if the network can reduce elements of type T with Op on all devices with multicast for which the code is
+/// compiled. The network cannot compute products.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   if (std::is_same_v<T, Float8E4m3> || std::is_same_v<T, Float8E5m2>)
     return MSCCLC_NETWORK_ADDS_FLOAT8 && std::is_same_v<Op, Sum>;
