@@ -84,7 +84,7 @@ struct Facts {
 
   /// True if more candidates are tried when one rank represents all, because such candidates are planned and timed as
   /// one rank.
-  bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostInBlocks); }
+  bool triesOneRank() const { return isLong || (!isSmall && program.movement.statements.size() <= mostInBlocks); }
 };
 
 Facts::Facts(const ir::Program &given, const ChooseOptions &options)
