@@ -19,6 +19,7 @@ SCRIPTS = [
     (HERE / "torch_services.py", 2),
     (HERE / "torch_norms.py", 2),
     (HERE / "torch_norms.py", 4),
+    (HERE / "torch_norms.py", 8),
     (HERE / "torch_rows.py", 2),
     (HERE / "torch_rows.py", 4),
     (HERE / "torch_moe.py", 2),
