@@ -127,7 +127,8 @@ void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list,
       lookUp(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
              [&] { return chunkPath() / nameOf(ChunkField::SwitchChannelId); });
       const auto named = ids.first(numNamed);
-      if (std::ranges::find(named, chunk.id) == named.end())
+      if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::PerSwitch &&
+          std::ranges::find(named, chunk.id) == named.end())
         ids[numNamed++] = chunk.id;
     }
   }
