@@ -28,8 +28,10 @@ public:
     for (const Part &part : parts_)
       CHECK_CUDA(cudaStreamBeginCapture(part.stream, cudaStreamCaptureModeThreadLocal));
     launches();
-    for (Part &part : parts_) {
+    for (Part &part : parts_)
       CHECK_CUDA(cudaStreamEndCapture(part.stream, &part.graph));
+    // CUDA instantiates no graph while this thread captures another one.
+    for (Part &part : parts_) {
       CHECK_CUDA(cudaSetDevice(part.device));
       CHECK_CUDA(cudaGraphInstantiate(&part.executable, part.graph, 0));
       CHECK_CUDA(cudaGraphUpload(part.executable, part.stream));

@@ -1,4 +1,5 @@
 // Tests the number of driver calls of a launch. The fake CUDA counts them.
+#include "captured.h"
 #include "fake.h"
 #include "fixture.h"
 
@@ -189,11 +190,7 @@ TEST_CASE("A rank follows what was launched last on it, where other ranks were c
   call.on(buffer, output).of(64, MSCCLC_F32);
   call.streams = handles.data();
   packets.launch(call); // on ranks 1 to 3 at once, on rank 0 by the graph
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
-  cudaGraphInstantiate(&replay, graph, 0);
-  cudaGraphDestroy(graph);
+  cudaGraphExec_t const replay = endCaptures({captured}).at(0);
   cudaGraphLaunch(replay, captured);
   std::vector<cudaStream_t> streams(4);
   for (size_t rank = 0; rank < 4; ++rank) {
@@ -218,7 +215,7 @@ namespace {
 /// Graphs of a launch, one for each rank on a stream of its own.
 class Captured {
 public:
-  Captured(MscclcInstance *instance, Call call, uint32_t ranks) : streams_(ranks), graphs_(ranks) {
+  Captured(MscclcInstance *instance, Call call, uint32_t ranks) : streams_(ranks) {
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       cudaSetDevice(static_cast<int>(rank));
       REQUIRE(cudaStreamCreateWithPriority(&streams_[rank], cudaStreamNonBlocking, 0) == cudaSuccess);
@@ -228,12 +225,8 @@ public:
     for (const cudaStream_t stream : streams_)
       cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
     REQUIRE(mscclc_launch(instance, &call) == MSCCLC_OK);
-    for (uint32_t rank = 0; rank < ranks; ++rank) {
-      cudaGraph_t graph = nullptr;
-      REQUIRE(cudaStreamEndCapture(streams_[rank], &graph) == cudaSuccess);
-      cudaGraphInstantiate(&graphs_[rank], graph, 0);
-      cudaGraphDestroy(graph);
-    }
+    graphs_ = endCaptures(streams_);
+    REQUIRE(!graphs_.empty());
   }
   ~Captured() {
     dropGraphs();

@@ -261,6 +261,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
   counted(__func__);
+  needNoCapture("a graph is made executable while a stream is captured");
   *executable = reinterpret_cast<cudaGraphExec_t>(new Graph(*graphOf(graph)));
   return cudaSuccess;
 }

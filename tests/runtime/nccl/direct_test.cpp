@@ -1,4 +1,5 @@
 // Tests kernels on the program's own memory: memory that is registered on all ranks is not copied.
+#include "../captured.h"
 #include "catch.h"
 #include "world.h"
 
@@ -230,7 +231,6 @@ TEST_CASE("A graph keeps the program's memory that it was captured with") {
   const Lent memory(world);
   const Windows windows(world);
   CHECK_THAT(sums(world, 3000), containsText(own));
-  std::vector<cudaGraphExec_t> graphs(2);
   for (cudaStream_t stream : world.streams)
     REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
   REQUIRE(ncclGroupStart() == ncclSuccess);
@@ -238,12 +238,8 @@ TEST_CASE("A graph keeps the program's memory that it was captured with") {
     CHECK(ncclAllReduce(world.inputs[r], world.outputs[r], 3000, ncclFloat, ncclSum, world.comms[r],
                         world.streams[r]) == ncclSuccess);
   REQUIRE(ncclGroupEnd() == ncclSuccess);
-  for (int r = 0; r < 2; ++r) {
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamEndCapture(world.streams[r], &graph) == cudaSuccess);
-    REQUIRE(cudaGraphInstantiate(&graphs[r], graph, 0) == cudaSuccess);
-    cudaGraphDestroy(graph);
-  }
+  const std::vector<cudaGraphExec_t> graphs = endCaptures(world.streams);
+  REQUIRE(!graphs.empty());
   world.fill<float>(3000);
   for (int r = 0; r < 2; ++r) {
     cudaSetDevice(r);

@@ -1,4 +1,5 @@
 // Tests who runs a call, a kernel or NCCL, and that the result is right in both cases.
+#include "../captured.h"
 #include "catch.h"
 #include "mscclc/nccl.h"
 #include "world.h"
@@ -335,7 +336,6 @@ TEST_CASE("The parts of a communicator that was split have kernels of their own"
 TEST_CASE("Calls that are captured are repeated by the graph") {
   World world(4);
   for (const bool first : {true, false}) { // at the first, everything is set up under capture
-    std::vector<cudaGraphExec_t> graphs(4);
     for (cudaStream_t stream : world.streams)
       REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
     const size_t count = first ? 300 : 301;
@@ -346,12 +346,8 @@ TEST_CASE("Calls that are captured are repeated by the graph") {
                                   world.streams[r]) == ncclSuccess);
             REQUIRE(ncclGroupEnd() == ncclSuccess);
           }) == 0);
-    for (int r = 0; r < 4; ++r) {
-      cudaGraph_t graph = nullptr;
-      REQUIRE(cudaStreamEndCapture(world.streams[r], &graph) == cudaSuccess);
-      REQUIRE(cudaGraphInstantiate(&graphs[r], graph, 0) == cudaSuccess);
-      cudaGraphDestroy(graph);
-    }
+    const std::vector<cudaGraphExec_t> graphs = endCaptures(world.streams);
+    REQUIRE(!graphs.empty());
     for (int repeat = 0; repeat < 3; ++repeat) {
       world.fill<float>(count);
       for (int r = 0; r < 4; ++r)
@@ -417,7 +413,6 @@ TEST_CASE("A replay of a graph that overlaps a call is an error, not a wrong res
   World world(2);
   CHECK(reducesRight<float>(world, 100, ncclFloat, ncclSum)); // so that everything is set up
   std::vector<cudaStream_t> others(2);
-  std::vector<cudaGraphExec_t> graphs(2);
   for (int r = 0; r < 2; ++r) {
     cudaSetDevice(r);
     cudaStreamCreateWithFlags(&others[r], cudaStreamNonBlocking);
@@ -430,12 +425,8 @@ TEST_CASE("A replay of a graph that overlaps a call is an error, not a wrong res
     return ncclGroupEnd();
   };
   REQUIRE(submit(others) == ncclSuccess);
-  for (int r = 0; r < 2; ++r) {
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamEndCapture(others[r], &graph) == cudaSuccess);
-    REQUIRE(cudaGraphInstantiate(&graphs[r], graph, 0) == cudaSuccess);
-    cudaGraphDestroy(graph);
-  }
+  const std::vector<cudaGraphExec_t> graphs = endCaptures(others);
+  REQUIRE(!graphs.empty());
   const auto replay = [&](int r) {
     cudaSetDevice(r);
     cudaGraphLaunch(graphs[r], others[r]);
