@@ -403,7 +403,7 @@ typedef struct MscclcVariant {
   uint32_t reserved;
   /* Starts the launch of args->rank, or one of its two kernels (MscclcArgFlags), on the current device, asynchronously
    * on `stream` (a cudaStream_t). `threads` is the number of threads of a block, from 1 to MscclcKernel::threads.
-   * Before, the launcher has called resident_blocks for this number. So the kernel is loaded, and its blocks fit. */
+   * The launcher has called resident_blocks on this device before. So the kernel is loaded, and its blocks fit. */
   int32_t (*launch)(const MscclcRankArgs *args, uint32_t threads, void *stream);
   /* Returns the number of blocks of this variant that the current device holds at once. Ranks that share a device
    * must fit together. A kernel for the CPU stand-in returns MSCCLC_ON_HOST. */

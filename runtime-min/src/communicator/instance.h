@@ -114,9 +114,7 @@ private:
   std::unique_ptr<Memory> scratch_;
   std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;
-  static constexpr uint32_t unknownThreads = UINT32_MAX;
-  /// By variant: the most threads of a block with which all blocks are resident, in all processes. If there is only one
-  /// process, they are counted at the variant's first launch.
+  /// By variant: the most threads of a block with which all blocks are resident, in all processes.
   std::vector<uint32_t> mostThreads_;
   GraphHold graphs_;
 };

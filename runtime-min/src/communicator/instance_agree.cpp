@@ -19,8 +19,9 @@ constexpr uint64_t largestMessage = uint64_t{1} << 48;
 
 } // namespace
 
-/// Checks whether this process can load the kernel. If there are other processes, also counts the threads that a block
-/// of each variant may have. Otherwise one process alone might refuse a launch, and the others would wait for it.
+/// Checks whether this process can load the kernel. Counts the threads that a block of each variant may have, so that
+/// all processes refuse the same launches. This also loads the code of all variants. A launch must not do so, because
+/// CUDA may wait for running kernels when it loads code, and these may wait for the launch.
 Status Instance::examine(uint64_t maxRowBytes) {
   MSCCLC_TRY(checkDescription(&kernel_));
   MSCCLC_TRY(checkPlatform(kernel_, communicator_.platform().kind()));
@@ -36,8 +37,8 @@ Status Instance::examine(uint64_t maxRowBytes) {
   }
   private_ = {isPrivate(kernel_, MSCCLC_INPUT), isPrivate(kernel_, MSCCLC_OUTPUT)};
   MSCCLC_TRY(checkReach());
-  mostThreads_.assign(kernel_.num_variants, unknownThreads);
-  for (uint32_t i = 0; i < kernel_.num_variants && communicator_.processes() > 1; ++i)
+  mostThreads_.resize(kernel_.num_variants);
+  for (uint32_t i = 0; i < kernel_.num_variants; ++i)
     MSCCLC_TRY(countThreads(kernel_.variants[i], mostThreads_[i]));
   return {};
 }
@@ -87,10 +88,7 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes, uint64_
 }
 
 Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
-  uint32_t &known = mostThreads_[static_cast<size_t>(&variant - kernel_.variants)];
-  if (known == unknownThreads)
-    MSCCLC_TRY(countThreads(variant, known));
-  const uint32_t most = known;
+  const uint32_t most = mostThreads_[static_cast<size_t>(&variant - kernel_.variants)];
   if (threads <= most)
     return {};
   if (communicator_.processes() == 1)
@@ -103,8 +101,7 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
 }
 
 /// Checks that the blocks of all ranks of a device can be resident at the same time, because these ranks wait for each
-/// other. Reserves room for the copies of their port channels. The query also loads the kernel. This must not happen
-/// while some of the ranks already run.
+/// other. Reserves room for the copies of their port channels.
 Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;
