@@ -111,7 +111,9 @@ class ProcessGroupMscclc(Group):
 
     def symmetric_empty(self, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu") -> torch.Tensor:
         """Returns a tensor in memory that all ranks reach, for `symmetric_allreduce`, of the same size on all ranks.
-        It ends with the group. Raises RuntimeError if no kernel is registered. Collective."""
+        It ends with the group. `device`: "cpu", or "cuda" for the current device. Raises RuntimeError if no kernel is
+        registered. Collective."""
+        device = torch.device(device).type
         made: Tensors = []
         size = torch.Size(shape).numel() * dtype.itemsize
 
@@ -221,7 +223,7 @@ class ProcessGroupMscclc(Group):
 
         def behind() -> None:
             for output, input in zip(made, inputs):
-                self._inner.all_gather_single(*_rows(output, input.contiguous()), opts).wait()
+                self._inner._allgather_base(*_rows(output, input.contiguous()), opts).wait()
 
         def copy() -> None:
             for output, gathered in zip(outputs, made):
@@ -260,7 +262,7 @@ class ProcessGroupMscclc(Group):
         def behind(op: Any) -> None:
             opts.reduceOp = op
             for output, input in zip(outputs, inputs):
-                self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
+                self._inner._reduce_scatter_base(*_rows(output, input), opts).wait()
 
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
             ordered = has_order(_op_name(opts.reduceOp), outputs)
@@ -303,7 +305,7 @@ class ProcessGroupMscclc(Group):
         given = torch.cat([tensor.reshape(-1) for tensor in inputs])
         made = torch.empty(sum(tensor.numel() for tensor in outputs), dtype=given.dtype)
         splits = [[tensor.numel() for tensor in tensors] for tensors in (outputs, inputs)]
-        self._inner.all_to_all_single(made, given, *splits, opts).wait()
+        self._inner.alltoall_base(made, given, *splits, opts).wait()
         with torch.no_grad():
             for tensor, piece in zip(outputs, made.split(splits[0])):
                 tensor.copy_(piece.view(tensor.shape))
@@ -318,7 +320,7 @@ class ProcessGroupMscclc(Group):
         opts: Any = None,
     ) -> Any:
         opts = opts or c10d.AllToAllOptions()
-        behind = lambda: self._inner.all_to_all_single(output, input, output_splits or [], input_splits or [], opts)
+        behind = lambda: self._inner.alltoall_base(output, input, output_splits or [], input_splits or [], opts)
         whole = output.is_contiguous() and all(
             (sum(splits) == tensor.shape[0]) if splits else tensor.shape[0] % self.size() == 0
             for tensor, splits in ((output, output_splits), (input, input_splits))

@@ -178,7 +178,8 @@ def all_reduce_add_rms_norm_quantize_f8e4m3(
     made, kept, done = _add_rms_norm("add_rms_norm_quantize", input, residual, weight, epsilon, group, written)
     if not done:
         rows = made.float()
-        torch.div(rows.abs().amax(-1, keepdim=True), _LARGEST_F8E4M3, out=scales)
+        # By a tensor, because on CUDA PyTorch multiplies by the reciprocal of a number.
+        torch.div(rows.abs().amax(-1, keepdim=True), scales.new_tensor(_LARGEST_F8E4M3), out=scales)
         scales[scales == 0] = 1
         # Some versions of PyTorch make NaN of what is beyond, as a quotient by a subnormal scale may be.
         quantized.copy_((rows / scales).clamp(-_LARGEST_F8E4M3, _LARGEST_F8E4M3))
