@@ -203,7 +203,8 @@ bool OpReader::finish(const ReadObject &object) {
   if (op_.kind == OpKind::Flush)
     return finishFlush(object);
   if (shape(op_.kind).ids == IdRule::PerSwitch)
-    nameSwitchChannels();
+    for (const auto *side : {&srcs_, &dsts_})
+      addSwitchChannels(*side, ids_);
   return true;
 }
 
@@ -255,14 +256,6 @@ bool OpReader::finishSwitchReduce(const ReadObject &object) {
   srcs_.push_back(switchRange_);
   dsts_.insert(dsts_.end(), switchTarget_.begin(), switchTarget_.end());
   return true;
-}
-
-/// Sets the operation's ids to the switch channels of its operands, each once.
-void OpReader::nameSwitchChannels() {
-  for (const auto *side : {&srcs_, &dsts_})
-    for (const Chunk &chunk : *side)
-      if (chunk.space == ChunkSpace::Switch && std::ranges::find(ids_, chunk.id) == ids_.end())
-        ids_.push_back(chunk.id);
 }
 
 } // namespace mscclc::json

@@ -47,7 +47,6 @@ private:
   bool checkFields(const ReadObject &object);
   bool finishSwitchReduce(const ReadObject &object);
   bool finishFlush(const ReadObject &object);
-  void nameSwitchChannels();
 
   PlanContext &plan_;
   ir::ThreadBlock &block_;

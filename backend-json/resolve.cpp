@@ -107,7 +107,6 @@ void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list,
   const auto ids = block.idsOf(op);
   resolveIds(ids, op, list, position);
   const auto operands = block.operands(op);
-  std::size_t numNamed = 0; // switch channels among `ids`
   for (std::size_t i = 0; i < operands.size() && !in_.full(); ++i) {
     Chunk &chunk = operands[i];
     const auto chunkPath = [&] {
@@ -126,11 +125,12 @@ void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list,
     } else if (chunk.space == ChunkSpace::Switch) {
       lookUp(chunk.id, channelTables_[index(ChannelType::Switch)], "switch channel",
              [&] { return chunkPath() / nameOf(ChunkField::SwitchChannelId); });
-      const auto named = ids.first(numNamed);
-      if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::PerSwitch &&
-          std::ranges::find(named, chunk.id) == named.end())
-        ids[numNamed++] = chunk.id;
     }
+  }
+  if (opShapes[static_cast<std::size_t>(op.kind)].ids == IdRule::PerSwitch) {
+    std::vector<std::uint32_t> named;
+    addSwitchChannels(operands, named);
+    std::copy_n(named.begin(), std::min(named.size(), ids.size()), ids.begin());
   }
 }
 

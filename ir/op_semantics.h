@@ -182,4 +182,8 @@ constexpr bool reduces(OpKind kind) {
   return kinds::reduces.has(kind);
 }
 
+/// Appends to `channels` the switch channels of `operands` that it lacks, in the order of the operands. From no
+/// channels and all operands of an operation it makes the ids of IdRule::PerSwitch.
+void addSwitchChannels(std::span<const Chunk> operands, std::vector<std::uint32_t> &channels);
+
 } // namespace mscclc::ir

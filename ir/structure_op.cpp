@@ -7,18 +7,12 @@
 #include "ir/text_words.h"
 
 namespace mscclc::ir {
-namespace {
 
-/// Returns the switch channels of the operands, each once, in the order of the operands.
-std::vector<std::uint32_t> switchChannelsOf(std::span<const Chunk> operands) {
-  std::vector<std::uint32_t> channels;
+void addSwitchChannels(std::span<const Chunk> operands, std::vector<std::uint32_t> &channels) {
   for (const Chunk &chunk : operands)
     if (chunk.space == ChunkSpace::Switch && std::ranges::find(channels, chunk.id) == channels.end())
       channels.push_back(chunk.id);
-  return channels;
 }
-
-} // namespace
 
 std::string countWords(std::uint32_t least, bool more, std::string_view noun) {
   if (least == 0 && !more)
@@ -207,6 +201,7 @@ bool StructureChecker::checkIds(const Op &op) {
   const auto ids = block_->idsOf(op);
   std::uint32_t least = 0;
   bool more = false;
+  std::vector<std::uint32_t> named;
   switch (shape.ids) {
   case IdRule::None:
     break;
@@ -226,7 +221,8 @@ bool StructureChecker::checkIds(const Op &op) {
     least = 1;
     break;
   case IdRule::PerSwitch:
-    least = static_cast<std::uint32_t>(std::max<std::size_t>(switchChannelsOf(block_->operands(op)).size(), 1));
+    addSwitchChannels(block_->operands(op), named);
+    least = static_cast<std::uint32_t>(std::max<std::size_t>(named.size(), 1));
     break;
   }
   const bool semaphores = shape.ids == IdRule::Semaphores;
@@ -257,7 +253,8 @@ void StructureChecker::checkDestinationsOfChannels(const Op &op) {
   const OpShape &shape = opShapes[static_cast<std::size_t>(op.kind)];
   const auto ids = block_->idsOf(op);
   if (shape.ids == IdRule::PerSwitch) {
-    const std::vector<std::uint32_t> named = switchChannelsOf(block_->operands(op));
+    std::vector<std::uint32_t> named;
+    addSwitchChannels(block_->operands(op), named);
     for (std::size_t i = 0; i < ids.size(); ++i)
       if (ids[i] != named[i])
         fault(diag::switch_channels_differ, {toString(op.kind), named[i], ids[i]});
