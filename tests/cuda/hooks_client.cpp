@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <list>
 #include <random>
 
 namespace {
@@ -217,6 +218,9 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcKernel &kernel, 
 unsigned run(const Options &options, const MscclcKernel &kernel) {
   const test::Definition &definition = test::definitionOf(kernel);
   runtime::Communicator communicator{runtime::CommunicatorOptions(kernel.ranks)};
+  // Memory is kept until the end. The machine that runs PTX has no end of memory, so it would find races between its
+  // users and those that get it afterwards.
+  std::list<runtime::Instance> instances;
   uint64_t largest = 0, longest = 0;
   std::vector<std::unique_ptr<Launch>> launches;
   for (const Shape &shape : options.shapes) {
@@ -232,7 +236,7 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
     if (options.dtypes != "all" &&
         ("," + options.dtypes + ",").find("," + test::nameOf(variant.dtype) + ",") == std::string::npos)
       continue;
-    runtime::Instance instance = communicator.load(kernel, largest, longest);
+    runtime::Instance &instance = instances.emplace_back(communicator.load(kernel, largest, longest));
     std::vector<Launch *> some;
     for (const std::unique_ptr<Launch> &launch : launches)
       if (launch->fits(variant.dtype))

@@ -89,12 +89,12 @@ class Machine:
         self.libraries = itertools.count()
         found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
                  ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client",
-                  "hooks_client", "counts_client", "experts_client")}
+                  "cuda/hooks_client", "cuda/counts_client", "cuda/experts_client")}
         missing = [name for name, paths in found.items() if not paths]
         if missing:
             raise SystemExit(f"{options.build} has no {', '.join(missing)}: build all first")
         *self.preloaded, self.client = (paths[0] for paths in list(found.values())[:4])
-        self.own_clients = {name: paths[0] for name, paths in found.items() if name.endswith("_client")}
+        self.own_clients = {paths[0].name: paths[0] for name, paths in found.items() if name.endswith("_client")}
 
     def compile(self, kernel, headers=HEADERS, types=None):
         """A library with the kernel's PTX as text. `types`: instead of those of --types."""
@@ -104,7 +104,7 @@ class Machine:
         arch = self.options.arch
         run = subprocess.run([self.options.nvcc, "-std=c++17", "-gencode", f"arch=compute_{arch},code=compute_{arch}",
                               "-lineinfo", "--no-compress", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC",
-                              "-I", str(headers), f"-DMSCCLC_DTYPES={types}",
+                              "-I", str(headers), "-I", str(ROOT / "tests" / "cuda"), f"-DMSCCLC_DTYPES={types}",
                               str(kernel), "-o", str(library)], capture_output=True, text=True)
         if run.returncode != 0:
             raise DoesNotCompile(run.stderr)
