@@ -47,8 +47,9 @@ def machine_of_few_blocks(folder):
 
 
 def with_user(text):
-    """Returns the text with a kernel of a user behind it, to whom it hands rows over."""
-    return text + f'\n#include "{pathlib.Path(__file__).resolve().parent / "ready_user.cuh"}"\n'
+    """Returns the text with a kernel of a user behind it, to whom it hands rows over. It is compiled with this folder
+    among those of headers."""
+    return text + '\n#include "ready_user.cuh"\n'
 
 
 def of(options, what, *size):

@@ -37,7 +37,7 @@ def main():
     with tempfile.TemporaryDirectory(suffix=" spaced") as folder:
         file = pathlib.Path(folder, "pack.tar.gz")
         run(sys.executable, script, "--no-build", "--build", build, "--pack", file, "--only", "sendrecv",
-            "--only", "gather_direct")
+            "--only", "gather_direct", "--only", "hook_scale")
         with tarfile.open(file) as archive:
             archive.extractall(folder)
         packed = pathlib.Path(folder, "mscclc-gpu-checks", "tests", "gpu", "run")
@@ -51,14 +51,14 @@ def main():
             toolkit_folder = pathlib.Path(nvcc[0]).resolve().parents[1]
             cuda = {**bare, "PATH": f"{pathlib.Path(nvcc[0]).parent}:{bare['PATH']}"}
             said = run(sys.executable, packed, "--compile-only", "--arch", "sm_90", env=cuda)
-            if "2 samples, 0 failures" not in said:
+            if "3 kernels, 0 failures" not in said:
                 sys.exit("the packed kernels did not compile")
             # What was built for CUDA runs kernels for the host, too.
             tool = ["--no-build"]
             bare["LD_LIBRARY_PATH"] = str(toolkit_folder / "lib64")
-        said = run(sys.executable, packed, "--host", "--quick", "--only", "sendrecv", *tool, env=bare)
-        if "1 samples, 0 failures" not in said:
-            sys.exit("the packed kernel did not run")
+        said = run(sys.executable, packed, "--host", "--quick", "--only", "sendrecv", "--only", "hook_scale", *tool, env=bare)
+        if "2 kernels, 0 failures" not in said:
+            sys.exit("the packed kernels did not run")
 
 
 main()

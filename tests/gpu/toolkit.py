@@ -21,13 +21,13 @@ NOT_ALONE = ("calibrate", "experiments")
 OTHERS = "others"
 
 
-def run(command, timeout=None):
+def run(command, timeout=None, **variables):
     """Returns the finished process, with output and errors together. Its code is 124 after a time-out, and 127 if the
-    command does not exist."""
+    command does not exist. `variables`: more of its environment."""
     words = [str(part) for part in command]
     try:
         return subprocess.run(words, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=timeout)
+                              timeout=timeout, env={**os.environ, **variables})
     except OSError as error:
         return subprocess.CompletedProcess(words, 127, f"{words[0]}: {error.strerror}")
     except subprocess.TimeoutExpired as late:
@@ -103,11 +103,22 @@ class HostCompilers:
         self.link(objects[-1], tool, False, "-L", work, "-lmscclc_runtime")
         return use_tool(work)
 
+    def build_client(self, source, include, runtime, program):
+        """Builds a program that launches kernels. `runtime`: the folder of the runtime's library."""
+        use_libraries(runtime)
+        must([*self.command, *HOST_FLAGS, *include_flags([include]), source, "-o", program, "-L", runtime,
+              "-lmscclc_runtime", "-ldl"], f"building {source}")
+
+
+def use_libraries(folder):
+    """Lets the loader find the libraries of a folder."""
+    folders = [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]
+    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
+
 
 def use_tool(work):
     """Returns the mscclc-perf that build_tool has left there, ready to run."""
-    folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
-    os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
+    use_libraries(work)
     tool = work / "mscclc-perf"
     if not tool.is_file():
         sys.exit(f"there is no {tool}: run without --no-build")
