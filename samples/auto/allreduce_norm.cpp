@@ -6,7 +6,7 @@
 // A launch brings the arrays of each rank and the length of a row. -P quantize=true also gives rows of f8e4m3.
 //
 // A share is whole rows, so the sum of a few rows is made on a few ranks, and then it is sent to the others. For these
-// -P oneshot=true is faster: each rank adds up all data, in one hop. It has an output of its own.
+// -P oneshot=true is faster: each rank adds up all data, in one hop.
 //
 // With -P wire=true values travel as f8e4m3 (allreduce_quantized.cpp), and the hook takes the decoded sum. Let u be the
 // exact sum plus the residual, R = √(Σu²/n + epsilon) for a row of n elements, and h and R' the same as they are
@@ -32,25 +32,29 @@ MSCCLC_ALGORITHM void allreduce_norm(int ranks = 8, bool quantize = false, Order
     options.function = "mscclc::hooks::AddRmsNormQuantizeF8E4m3";
     options.header = "mscclc/hooks/add_rms_norm_quantize_f8e4m3.cuh";
   }
-  CollectiveProgram program("allreduce_norm", AllReduce(ranks, 1, /*inplace=*/!oneshot).then(name),
+  CollectiveProgram program(oneshot ? "allreduce_norm_oneshot" : "allreduce_norm",
+                            AllReduce(ranks, 1, /*inplace=*/true).then(name),
                             {.instances = automatic,
                              .protocol = protocol,
                              .schedule = Schedule::Auto,
                              .order = order,
                              .wire = wire ? Wire(Wire::F8E4m3{}) : Wire()});
   Hook norm(name, options);
-  for (int rank = 0; rank < ranks; ++rank) {
-    List<Chunk> others; // where the other GPUs hold share `rank`, or all data
+  List<Buffer> arrived; // on each rank, in one shot
+  for (int rank = 0; rank < ranks && oneshot; ++rank) {
+    arrived.push_back(Buffer(rank, ranks * ranks));
     for (int step = 1; step < ranks; ++step)
-      others.push_back(oneshot ? Rank((rank + step) % ranks).input().slice(0, ranks)
-                               : Rank((rank + step) % ranks).input()[rank]);
-    if (oneshot) {
-      reduce(Rank(rank).output().slice(0, ranks), Rank(rank).input().slice(0, ranks), others);
-    } else {
-      reduce(Rank(rank).input()[rank], others);
-      copy(others, Rank(rank).input()[rank]);
-    }
+      copy(arrived[rank].slice(step * ranks, (step + 1) * ranks), Rank((rank + step) % ranks).input().slice(0, ranks));
   }
-  for (int rank = 0; rank < ranks; ++rank) // each has a residual
-    apply(norm, (oneshot ? Rank(rank).output() : Rank(rank).input()).slice(0, ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> others; // where the data of the others is: all of it, or share `rank`
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(oneshot ? arrived[rank].slice(step * ranks, (step + 1) * ranks)
+                               : Rank((rank + step) % ranks).input()[rank]);
+    reduce(oneshot ? Rank(rank).input().slice(0, ranks) : Rank(rank).input()[rank], others);
+    if (!oneshot)
+      copy(others, Rank(rank).input()[rank]);
+  }
+  for (int rank = 0; rank < ranks; ++rank)
+    apply(norm, Rank(rank).input().slice(0, ranks)); // each rank has a residual
 }

@@ -215,13 +215,28 @@ def arguments_that_are_wrong():
                 call(wrong, wrong, weight, EPSILON, WORLD.group_name)
 
 
+@scenario
+def few_rows_in_one_shot():
+    made = [build(quantize, oneshot=True) for quantize in ("false", "true")]
+    for kernel in made:
+        mscclc.register(kernel, max_bytes=2000, priority=1)
+    group = dist.new_group(backend="mscclc")
+    for shape in ([3, 40], [SIZE * 9, 40]):
+        check(*arguments(shape, torch.float32), group=group, by=0)
+    assert group.launches == {"allreduce_norm_oneshot": 2, "allreduce_norm": 2}, group.launches
+    dist.barrier(group=group)
+    dist.destroy_process_group(group)
+
+
 MOST = 1 << 20  # bytes of the messages that kernels with hooks are registered for
 
 
+def build(quantize, **more):
+    params = {"ranks": SIZE, "quantize": quantize, **more}
+    return mscclc.Kernel.compile(SAMPLES / "auto/allreduce_norm.cpp", params=params, platform="host")
+
+
 def hooked():
-    build = lambda quantize: mscclc.Kernel.compile(
-        SAMPLES / "auto/allreduce_norm.cpp", params={"ranks": SIZE, "quantize": quantize}, platform="host"
-    )
     if RANK != 0:
         dist.barrier(group=GLOO)  # one rank compiles, the others find the library
     made = [mscclc.register(build(quantize), max_bytes=MOST) for quantize in ("false", "true")]
