@@ -217,8 +217,7 @@ def arguments_that_are_wrong():
 
 @scenario
 def few_rows_in_one_shot():
-    made = [build(quantize, oneshot=True) for quantize in ("false", "true")]
-    for kernel in made:
+    for kernel in build(oneshot=True):
         mscclc.register(kernel, max_bytes=2000, priority=1)
     group = dist.new_group(backend="mscclc")
     for shape in ([3, 40], [SIZE * 9, 40]):
@@ -231,15 +230,18 @@ def few_rows_in_one_shot():
 MOST = 1 << 20  # bytes of the messages that kernels with hooks are registered for
 
 
-def build(quantize, **more):
-    params = {"ranks": SIZE, "quantize": quantize, **more}
-    return mscclc.Kernel.compile(SAMPLES / "auto/allreduce_norm.cpp", params=params, platform="host")
-
-
-def hooked():
+def build(**more):
+    """Returns the kernels of the sample, the second of which quantises."""
     if RANK != 0:
         dist.barrier(group=GLOO)  # one rank compiles, the others find the library
-    made = [mscclc.register(build(quantize), max_bytes=MOST) for quantize in ("false", "true")]
+    made = [
+        mscclc.Kernel.compile(
+            SAMPLES / "auto/allreduce_norm.cpp",
+            params={"ranks": SIZE, "quantize": quantize, **more},
+            platform="host",
+        )
+        for quantize in ("false", "true")
+    ]
     if RANK == 0:
         dist.barrier(group=GLOO)
     return made
@@ -247,5 +249,5 @@ def hooked():
 
 if __name__ == "__main__":
     _, WORLD, GLOO = start(["allreduce_allpairs"])
-    HOOKED = hooked()
+    HOOKED = [mscclc.register(kernel, max_bytes=MOST) for kernel in build()]
     run_all()
