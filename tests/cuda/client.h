@@ -20,6 +20,20 @@ struct Arguments {
   std::map<std::string, bool *> flags;                                    ///< options without one
 };
 
+/// Compares what `buffer` holds on `rank` with `expected`. Returns 1, and prints the first byte that differs, behind a
+/// description of the launch; else 0.
+inline unsigned differs(const std::string &launch, const char *what, uint32_t rank, const runtime::Buffer &buffer,
+                        const std::vector<unsigned char> &expected) {
+  const auto found = buffer.read<unsigned char>(rank, expected.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (found[i] != expected[i]) {
+      std::printf("%s: byte %zu of %s of rank %u is %u, not %u\n", launch.c_str(), i, what, rank, found[i],
+                  expected[i]);
+      return 1;
+    }
+  return 0;
+}
+
 /// Returns the parts of a list with commas.
 inline std::vector<std::string> partsOf(const std::string &list) {
   std::vector<std::string> parts;

@@ -191,16 +191,10 @@ private:
   }
 
   unsigned differs(const char *what, uint32_t rank, const runtime::Buffer &buffer, const Bytes &expected) const {
-    const Bytes found = buffer.read<unsigned char>(rank, expected.size());
-    for (size_t i = 0; i < expected.size(); ++i)
-      if (found[i] != expected[i]) {
-        std::printf(
-            "kind %d, capacity %llu, rows of %llu bytes, counts of %u: byte %zu of %s of rank %u is %u, not %u\n",
-            static_cast<int>(kind_), static_cast<unsigned long long>(shape_.capacity),
-            static_cast<unsigned long long>(shape_.rowBytes), shape_.width, i, what, rank, found[i], expected[i]);
-        return 1;
-      }
-    return 0;
+    const std::string launch = "kind " + std::to_string(static_cast<int>(kind_)) + ", capacity " +
+                               std::to_string(shape_.capacity) + ", rows of " + std::to_string(shape_.rowBytes) +
+                               " bytes, counts of " + std::to_string(shape_.width);
+    return test::differs(launch, what, rank, buffer, expected);
   }
 
   const uint32_t ranks_;
