@@ -35,7 +35,8 @@ def main():
             source, library = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.so")
             source.write_text(text)
             subprocess.run([options.cxx, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread", "-fPIC", "-shared",
-                            *options.flag, "-I", options.include, "-I", str(pathlib.Path(__file__).parent), "-x", "c++", str(source), "-x", "none", options.runtime,
+                            *options.flag, "-I", options.include, "-I", str(pathlib.Path(__file__).parent),
+                            "-x", "c++", str(source), "-x", "none", options.runtime,
                             "-o", str(library)], check=True)
             run = subprocess.run([options.client, *options.args, str(library)], capture_output=True, text=True)
         print(f"{' '.join(parameters)}\n{run.stdout}", end="")

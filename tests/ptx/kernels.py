@@ -27,7 +27,8 @@ OTHERS = ["tests/ptx/copied_nvls.cpp", "tests/ptx/packet_reads.cpp", "tests/ptx/
           "tests/cuda/element_hooks.cpp:function=scale", "tests/cuda/packet_hooks.cpp",
           "tests/cuda/packet_hooks.cpp:protocol=Lamport,function=quantize_blocks", "tests/cuda/bf16_wire.cpp",
           "samples/auto/allreduce_norm.cpp:quantize=false", "samples/auto/allreduce_norm.cpp:oneshot=true",
-          "samples/auto/allreduce_norm.cpp:oneshot=true,protocol=Lamport", "samples/auto/allreduce_packets_oneshot.cpp:protocol=Lamport",
+          "samples/auto/allreduce_norm.cpp:oneshot=true,protocol=Lamport",
+          "samples/auto/allreduce_packets_oneshot.cpp:protocol=Lamport",
           "samples/auto/allreduce_quantized.cpp:protocol=LL,bf16=true",
           "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"]
 LARGE = ["samples/allreduce_allpairs.cpp", "samples/allreduce_packets.cpp", "samples/auto/allreduce_nvls.cpp"]  # 8 ranks

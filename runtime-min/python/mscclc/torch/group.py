@@ -49,7 +49,8 @@ class Group(dist.ProcessGroup):
         self._numbers = itertools.count(1)
         self._watchdog: Watchdog | None = None
         self._said_failure = False
-        # The backend behind. The worker calls its collectives, under names that this class defines itself.
+        # The backend behind. The worker calls its collectives, under names that this class defines itself. PyTorch 2.11
+        # has these names, and 2.13, too.
         self._inner: Any = dist.ProcessGroup(store, rank, size)
         self._gloo: Any = dist.ProcessGroupGloo(c10d.PrefixStore("gloo", store), rank, size, timeout=timeout)
         self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
