@@ -29,8 +29,8 @@ def main():
     values = [parameter.split("=")[1].split(",") for parameter in options.param]
     for chosen in itertools.product(*values):
         parameters = [f"{name}={value}" for name, value in zip(names, chosen)]
-        text = kernel_text.of_algorithm(options.mscclc, options.source, parameters, options.message_size,
-                                        few_blocks=options.few_blocks)
+        text = kernel_text.for_client(options.mscclc, options.source, parameters, options.message_size,
+                                      few_blocks=options.few_blocks)
         with tempfile.TemporaryDirectory() as folder:
             source, library = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.so")
             source.write_text(text)

@@ -31,8 +31,14 @@ def of_algorithm(mscclc, source, parameters, message_size=None, options=(), few_
     with tempfile.TemporaryDirectory() as folder:
         if few_blocks:
             words += ["--machine", str(machine_of_few_blocks(folder))]
-        text = text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
-    return with_user(text) if "readyRows" in text else text
+        return text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
+
+
+def for_client(*algorithm, **options):
+    """Returns the text of an algorithm's kernel (see of_algorithm) for a client. If it hands rows over, a kernel of a
+    user is behind it. Then it is compiled with this folder among those of headers."""
+    text = of_algorithm(*algorithm, **options)
+    return text + '\n#include "ready_user.cuh"\n' if "readyRows" in text else text
 
 
 def machine_of_few_blocks(folder):
@@ -44,12 +50,6 @@ def machine_of_few_blocks(folder):
     path = pathlib.Path(folder, "machine.json")
     path.write_text(json.dumps(machine))
     return path
-
-
-def with_user(text):
-    """Returns the text with a kernel of a user behind it, to whom it hands rows over. It is compiled with this folder
-    among those of headers."""
-    return text + '\n#include "ready_user.cuh"\n'
 
 
 def of(options, what, *size):

@@ -167,5 +167,5 @@ def emit(options, program, output, ranks=4, given=(), isProven=True):
     names = {word.partition("=")[0] for word in given}
     parameters = [word for word in parameters if word.partition("=")[0] not in names] + [*given]
     mscclc = str(options.build / "compiler" / "mscclc")
-    output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size,
-                                               [] if isProven else ["--no-verify", "-O0"], few_blocks))
+    output.write_text(kernel_text.for_client(mscclc, str(program), parameters, size,
+                                             [] if isProven else ["--no-verify", "-O0"], few_blocks))
