@@ -4,7 +4,7 @@ kernels.py [--quick | --full] [--schedules N] [--types LIST] [--instances BYTES:
 A sample may have parameters behind its name: SAMPLE:NAME=VALUE,...
 
 With --quick, a few samples, for the test suite. With --full, all that there is: every sample with all element types, with
-and without staging and graphs; some with 8 ranks, and with 64 threads a block. On two cores that takes about two hours.
+and without staging and graphs; some with 8 ranks, and with 64 threads a block. On two cores that takes several hours.
 Exits with 1 on a finding."""
 import argparse
 import concurrent.futures
@@ -71,8 +71,14 @@ def cases_of(options):
         return [case_of(program, threads=options.threads, modes=((options.staging, options.graph),),
                         instances=instances)
                 for some, instances in ((programs, options.instances), (bySize, INSTANCES)) for program in some]
-    modes = ((False, False), (True, False), (False, True), (True, True))
-    return [*(case_of(program, modes=modes) for program in programs),
+    plain = ((False, False),)
+    modes = (*plain, (True, False), (False, True), (True, True))
+    # Clients of their own neither stage nor capture.
+    ofEach = [case_of(program, modes=modes) for program in programs]
+    for case in ofEach:
+        if kernels_on_cpu.own_client_of(case.program):
+            case.modes = plain
+    return [*ofEach,
             *(case_of(program, ranks=8) for program in named(LARGE)),
             *(case_of(program, threads=64) for program in named(WIDE)),
             *(case_of(program, modes=modes, instances=INSTANCES) for program in named(BY_SIZE))]
@@ -85,11 +91,12 @@ def run_case(machine, case, schedules):
     kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks, given=case.parameters)
     if case.instances:
         kernels_on_cpu.give_instances(kernel, case.instances, machine.options.sizes)
-    library = machine.compile(kernel)
+    own_client = kernels_on_cpu.own_client_of(case.program)
+    hooked = own_client and own_client[0] == "hooks_client" and machine.options.types == "all"
+    library = machine.compile(kernel, types=kernels_on_cpu.HOOKED_TYPES if hooked else None)
     lines, results = [], []
     for staging, graph in case.modes:
         for seed in range(1, schedules + 1):
-            own_client = kernels_on_cpu.own_client_of(case.program)
             result = machine.run(library, seed, case.threads, staging, graph, own_client=own_client)
             results.append(result)
             how = ("staged " if staging else "") + ("graph " if graph else "")

@@ -20,6 +20,8 @@ HEADERS = ROOT / "runtime-min" / "include"
 TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.def").read_text(), re.MULTILINE)
 
 
+# Those whose hooks hooks_client has definitions of.
+HOOKED_TYPES = "float,Half,Bfloat16"
 # Programs that clients of their own launch and compare with their definition: the parameters of each, the message size
 # that its kernel is for, and the client with its arguments. They have hooks, counts of rows, or an index of experts.
 COUNTS = ["counts_client", "--capacities", "3", "--row-bytes", "16,20"]
