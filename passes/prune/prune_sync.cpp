@@ -43,6 +43,13 @@ bool instancesMeet(const ir::Program &program) {
          program.hasPorts();
 }
 
+/// True for a put or a flush of several ports.
+bool putsByPorts(const ir::Op &op) {
+  const ir::OpStep step = ir::info(op.kind).step;
+  return op.channelType == ir::ChannelType::Port && op.numIds > 1 &&
+         (step == ir::OpStep::Data || step == ir::OpStep::Drain);
+}
+
 /// Returns the program with two instances. More instances would affect each other in the same way. If instances share
 /// chunks, returns the program with one instance; replicate-instances refuses such a program later.
 ir::Program twoInstances(const ir::Program &program) {
@@ -68,6 +75,7 @@ public:
     everyRank_ = !classes_.allAlike();
     if (!record())
       return;
+    keepBeforePortPuts();
     candidates_ = classes_.candidates();
     // If the proof keeps a sync, other sync that seemed needed may be redundant beside it. So another round follows.
     while (mayProve() && round()) {
@@ -83,6 +91,19 @@ private:
     constexpr std::uint64_t mostTouched = 400'000'000;
     records_ = recordSizes(index_, points_, classes_, mostTouched, !everyRank_);
     return !records_.empty();
+  }
+
+  /// Keeps nops before puts and flushes of several ports. Each port has a thread. After a nop, these threads begin
+  /// together, and the proxy serves the ports in turn. Without it, the ports of threads that waited less would be
+  /// ahead, and a flush of theirs would hold the proxy while puts of the others are queued.
+  void keepBeforePortPuts() {
+    for (SyncPoint p = 0; p < points_.count(); ++p) {
+      const auto &[b, o, i] = points_.place(p);
+      const std::span<const ir::Op> later = std::span(index_.ops(b).ops).subspan(o + 1);
+      const auto next = std::ranges::find_if(later, [](const ir::Op &op) { return op.kind != ir::OpKind::Pipeline; });
+      if (points_.kind(p) == ir::OpKind::Nop && next != later.end() && putsByPorts(*next))
+        classes_.keep(p);
+    }
   }
 
   /// Returns the classes that can all be dropped together, as the record shows.

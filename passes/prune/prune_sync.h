@@ -13,7 +13,8 @@ using Prover = std::function<bool(const ir::Program &)>;
 /// Drops sync that the proof (passes/verify) does not need: nops, flushes, whole barriers, signals with their waits,
 /// and releases with their acquires. Sync at the same place of equivalent ranks is dropped or kept together, so that
 /// these ranks stay equivalent. A signal that is part of a put is kept. Sync on a counter is kept if several blocks use
-/// the counter, or if the counter does not start at zero.
+/// the counter, or if the counter does not start at zero. A nop before a put or flush of several ports is kept, too:
+/// the proof does not need it, but without it the puts take longer.
 ///
 /// The pass records one run of the program: its waits, and the accesses that must be ordered. The record shows which
 /// sync can be dropped (run_record.h, needed_sync.h). Then the program without this sync is proven. If the proof fails,
