@@ -115,7 +115,10 @@ private:
         clusters_.join(entries[i - 1], entries[i]);
   }
 
-  /// Distributes the clusters of each rank and stage to blocks in turn, in the order of their distance.
+  /// Distributes the clusters of each rank and stage to blocks in turn, in the order of their distance. In a pipeline,
+  /// one more block has all port puts that wait for no data. A rank's proxy serves requests in their order. If these
+  /// puts were in several blocks, a block with few puts would run ahead, and network cards of other nodes would be
+  /// idle.
   void dealOut() {
     using Key = std::pair<std::uint32_t, std::uint32_t>; // distances to the rank of the share, and to the reached rank
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
@@ -123,19 +126,24 @@ private:
     for (const std::uint32_t s : planned_)
       if (const auto given = movement_.statements[s].block)
         blockOf[clusters_.find(s)] = *given;
-    std::vector<std::uint32_t> dealt; // the clusters that are distributed to blocks
+    std::vector<std::uint32_t> dealt;                         // the clusters that are distributed to blocks
+    std::vector<bool> isPut(graph_.size(), movement_.stages); // [cluster]: these puts alone
     for (const std::uint32_t s : planned_) {
       const std::uint32_t cluster = clusters_.find(s);
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});
+      if (stages_[s] != 0 || !schedule::isPortPut(movement_.statements[s]))
+        isPut[cluster] = false;
       if (cluster == s && blockOf[cluster] == ir::none)
         dealt.push_back(s);
     }
-    const auto placeOf = [&](std::uint32_t cluster) { return std::pair(by(cluster), stages_[cluster]); };
+    const auto placeOf = [&](std::uint32_t cluster) {
+      return std::tuple(by(cluster), stages_[cluster], bool(isPut[cluster]));
+    };
     dealt = ir::sortedBy(std::move(dealt), [&](std::uint32_t c) { return std::pair(placeOf(c), keys[c]); });
     const std::uint32_t blocks = std::max(movement_.blocks, 1u);
     for (std::uint32_t i = 0, inPlace = 0; i < dealt.size(); ++i) {
       inPlace = i != 0 && placeOf(dealt[i]) == placeOf(dealt[i - 1]) ? inPlace + 1 : 0;
-      blockOf[dealt[i]] = stages_[dealt[i]] * blocks + inPlace % blocks;
+      blockOf[dealt[i]] = stages_[dealt[i]] * (blocks + 1) + (isPut[dealt[i]] ? blocks : inPlace % blocks);
     }
     for (const std::uint32_t s : planned_)
       if (ir::Move &statement = movement_.statements[s]; !statement.block)
