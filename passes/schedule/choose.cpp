@@ -44,7 +44,7 @@ struct Facts {
   static constexpr std::uint32_t usualBlocks = 16;    ///< blocks of a large program; this number keeps a GPU busy
   static constexpr std::size_t manyTried = 16; ///< with at least this budget, some candidates go through all passes
   /// The least budget for a program that is planned as one rank: for a large program, and for others.
-  static constexpr std::size_t largeAsOneRank = 12, othersAsOneRank = 24;
+  static constexpr std::size_t largeAsOneRank = 16, othersAsOneRank = 32;
   // The first candidate has at most `mostAtFirst` instances. Their number doubles while each has more than
   // `perInstance` bytes of a rank's share. A block moves some tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
@@ -173,6 +173,32 @@ std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const ScheduleChoice
   return facts.exceedsLimits ? std::set{2 * choices.blocks, peers} : std::set{2u, 4u, peers};
 }
 
+constexpr std::uint64_t leastStep = std::uint64_t{16} << 10; ///< the shortest units of pipelines that are tried
+
+/// True if the program may be a pipeline with these choices.
+bool mayBePipeline(const Facts &facts, const ScheduleChoices &choices) {
+  return (!facts.isLarge || facts.isOneRank) && !facts.pinsBlocks && !facts.asksForPackets && !facts.takesWholeChunks &&
+         choices.protocol == ir::Protocol::Simple;
+}
+
+/// Appends to `others` the choices with pipelines that divide each chunk of an instance into these numbers of units.
+void divide(const Facts &facts, const ScheduleChoices &choices, std::initializer_list<std::uint64_t> units,
+            ChoiceList &others) {
+  const ir::Program &program = facts.program;
+  const std::uint64_t chunk = facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u);
+  for (const std::uint64_t number : units)
+    if (const std::uint64_t step = chunk / choices.instances / number / leastStep * leastStep; step != 0)
+      others.push_back(with(choices, &ScheduleChoices::step, step));
+}
+
+/// Returns the choices with so many blocks for each stage of a pipeline, and with so many instances if they are free.
+ScheduleChoices withStages(const Facts &facts, ScheduleChoices choices, std::uint32_t blocks, std::uint32_t instances) {
+  choices.blocks = blocks;
+  if (facts.choosesInstances)
+    choices.instances = instances;
+  return choices;
+}
+
 /// A move of the search, which changes one choice.
 struct ChoiceMove {
   /// True if the search starts again from the changed candidate, even if it is worse. Otherwise the search continues
@@ -230,22 +256,13 @@ constexpr ChoiceMove choiceMoves[] = {
     // per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
-       constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
        constexpr std::uint32_t usualStages = 4; // stages of a rank; each has a block
        const ScheduleChoices &choices = from.choices;
-       if ((facts.isLarge && !facts.isOneRank) || from.refused || facts.pinsBlocks || facts.asksForPackets ||
-           facts.takesWholeChunks || choices.protocol != ir::Protocol::Simple)
+       if (from.refused || !mayBePipeline(facts, choices))
          return {};
-       const ir::Program &program = facts.program;
-       const std::uint64_t chunk = facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u);
        ChoiceList others;
-       const auto divide = [&](const ScheduleChoices &into, std::initializer_list<std::uint64_t> units) {
-         for (const std::uint64_t number : units)
-           if (const std::uint64_t step = chunk / into.instances / number / leastStep * leastStep; step != 0)
-             others.push_back(with(into, &ScheduleChoices::step, step));
-       };
        if (choices.step != 0) {
-         divide(choices, {8});
+         divide(facts, choices, {8}, others);
          const ScheduleChoices twice = with(choices, &ScheduleChoices::blocks, 2 * choices.blocks);
          others.push_back(twice);
          if (facts.hasNodes && facts.mayPull)
@@ -253,10 +270,8 @@ constexpr ChoiceMove choiceMoves[] = {
          if (facts.hasNodes && facts.choosesInstances && choices.instances > 1)
            others.push_back(with(twice, &ScheduleChoices::instances, choices.instances / 2));
        } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
-         const ScheduleChoices few =
-             with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
-                  facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances);
-         divide(few, {16, 4});
+         const ScheduleChoices few = withStages(facts, choices, Facts::usualBlocks / 4, Facts::mostAtFirst / 2);
+         divide(facts, few, {16, 4}, others);
          if (others.empty()) // chunks are too short for units, but the stages still work at the same time
            others.push_back(with(few, &ScheduleChoices::step, leastStep));
        } else {
@@ -271,9 +286,17 @@ constexpr ChoiceMove choiceMoves[] = {
          }
          for (const std::uint32_t instances : numbers)
            for (const std::uint32_t blocks : std::set{choices.blocks, 1u})
-             divide(with(with(choices, &ScheduleChoices::blocks, blocks), &ScheduleChoices::instances, instances),
-                    {4, 16});
+             divide(facts, withStages(facts, choices, blocks, instances), {4, 16}, others);
        }
+       return others;
+     }},
+    // Wide stages: between nodes, a stage with many blocks passes on the data of each node as it arrives. It does not
+    // wait for the data of other nodes.
+    {.startsAnew = true,
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
+       ChoiceList others;
+       if (facts.hasNodes && from.choices.step == 0 && mayBePipeline(facts, from.choices))
+         divide(facts, withStages(facts, from.choices, 2 * Facts::usualBlocks, Facts::mostAtFirst / 4), {16}, others);
        return others;
      }},
     // Relay blocks: they take channels from blocks that have too many, which costs semaphores. With relay blocks, other
@@ -289,14 +312,15 @@ constexpr ChoiceMove choiceMoves[] = {
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        const bool toPackets = from.choices.protocol == ir::Protocol::Simple;
-       if (!facts.choosesProtocol || (toPackets && !facts.packetsMayWin && !facts.asksForPackets))
+       if (!facts.choosesProtocol || from.choices.step != 0 ||
+           (toPackets && !facts.packetsMayWin && !facts.asksForPackets))
          return {};
        return {with(from.choices, &ScheduleChoices::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
      }},
     // Switch: it sums and multicasts plain data, so ranks move less data and need fewer blocks.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
-       if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple)
+       if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple || from.choices.step != 0)
          return {};
        return {with(from.choices, &ScheduleChoices::throughSwitch, true)};
      }},
