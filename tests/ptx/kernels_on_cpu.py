@@ -20,8 +20,9 @@ HEADERS = ROOT / "runtime-min" / "include"
 TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.def").read_text(), re.MULTILINE)
 
 
-# Those whose hooks hooks_client has definitions of.
-HOOKED_TYPES = "float,Half,Bfloat16"
+# The types of --types=all for clients that have no use for others: hooks_client has definitions of hooks for three
+# types, and counts_client launches kernels that move rows as bytes.
+TYPES_OF_CLIENTS = {"hooks_client": "float,Half,Bfloat16", "counts_client": "float"}
 # Programs that clients of their own launch and compare with their definition: the parameters of each, the message size
 # that its kernel is for, and the client with its arguments. They have hooks, counts of rows, or an index of experts.
 COUNTS = ["counts_client", "--capacities", "3", "--row-bytes", "16,20"]
