@@ -43,13 +43,6 @@ bool instancesMeet(const ir::Program &program) {
          program.hasPorts();
 }
 
-/// True for a put or a flush of several ports.
-bool putsByPorts(const ir::Op &op) {
-  const ir::OpStep step = ir::info(op.kind).step;
-  return op.channelType == ir::ChannelType::Port && op.numIds > 1 &&
-         (step == ir::OpStep::Data || step == ir::OpStep::Drain);
-}
-
 /// Returns the program with two instances. More instances would affect each other in the same way. If instances share
 /// chunks, returns the program with one instance; replicate-instances refuses such a program later.
 ir::Program twoInstances(const ir::Program &program) {
@@ -59,6 +52,13 @@ ir::Program twoInstances(const ir::Program &program) {
   manager.add("replicate-instances");
   ir::DiagnosticEngine silent;
   return manager.run(two, silent).ok ? two : program;
+}
+
+/// True for a put or a flush of several ports.
+bool putsByPorts(const ir::Op &op) {
+  const ir::OpStep step = ir::info(op.kind).step;
+  return op.channelType == ir::ChannelType::Port && op.numIds > 1 &&
+         (step == ir::OpStep::Data || step == ir::OpStep::Drain);
 }
 
 class Pruning {
@@ -98,10 +98,12 @@ private:
   /// ahead, and a flush of theirs would hold the proxy while puts of the others are queued.
   void keepBeforePortPuts() {
     for (SyncPoint p = 0; p < points_.count(); ++p) {
+      if (points_.kind(p) != ir::OpKind::Nop)
+        continue;
       const auto &[b, o, i] = points_.place(p);
       const std::span<const ir::Op> later = std::span(index_.ops(b).ops).subspan(o + 1);
       const auto next = std::ranges::find_if(later, [](const ir::Op &op) { return op.kind != ir::OpKind::Pipeline; });
-      if (points_.kind(p) == ir::OpKind::Nop && next != later.end() && putsByPorts(*next))
+      if (next != later.end() && putsByPorts(*next))
         classes_.keep(p);
     }
   }
