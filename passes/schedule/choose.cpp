@@ -202,7 +202,8 @@ ScheduleChoices withStages(const Facts &facts, ScheduleChoices choices, std::uin
 /// A move of the search, which changes one choice.
 struct ChoiceMove {
   /// True if the search starts again from the changed candidate, even if it is worse. Otherwise the search continues
-  /// from the changed candidate only if it is better.
+  /// from the changed candidate only if it is better. From a start that is a pipeline, the search does not start again:
+  /// the start without a pipeline has these moves, too, and packets are no pipeline.
   bool startsAnew;
   /// Returns the choices to try instead of the choices of candidate `from`.
   ChoiceList (*others)(const Facts &, const Candidate &from);
@@ -295,7 +296,7 @@ constexpr ChoiceMove choiceMoves[] = {
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        ChoiceList others;
-       if (facts.hasNodes && from.choices.step == 0 && mayBePipeline(facts, from.choices))
+       if (facts.hasNodes && mayBePipeline(facts, from.choices))
          divide(facts, withStages(facts, from.choices, 2 * Facts::usualBlocks, Facts::mostAtFirst / 4), {16}, others);
        return others;
      }},
@@ -312,15 +313,14 @@ constexpr ChoiceMove choiceMoves[] = {
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        const bool toPackets = from.choices.protocol == ir::Protocol::Simple;
-       if (!facts.choosesProtocol || from.choices.step != 0 ||
-           (toPackets && !facts.packetsMayWin && !facts.asksForPackets))
+       if (!facts.choosesProtocol || (toPackets && !facts.packetsMayWin && !facts.asksForPackets))
          return {};
        return {with(from.choices, &ScheduleChoices::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
      }},
     // Switch: it sums and multicasts plain data, so ranks move less data and need fewer blocks.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
-       if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple || from.choices.step != 0)
+       if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple)
          return {};
        return {with(from.choices, &ScheduleChoices::throughSwitch, true)};
      }},
@@ -340,7 +340,7 @@ public:
       const Candidate start = score(starts[i]);
       Candidate best = start;
       for (const ChoiceMove &move : choiceMoves)
-        for (bool again = true; std::exchange(again, false);)
+        for (bool again = !move.startsAnew || start.choices.step == 0; std::exchange(again, false);)
           for (const ScheduleChoices &choices : move.others(facts_, move.startsAnew ? anew(start, best) : best))
             if (const std::size_t before = tried().size(); move.startsAnew) {
               if (std::ranges::find(starts, choices) == starts.end())
