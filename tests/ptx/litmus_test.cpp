@@ -130,6 +130,36 @@ TEST_CASE("a read-modify-write hands on what the write before it released") {
   CHECK(seen.has({2, 1}));
 }
 
+TEST_CASE("the host passes on what was released to it") {
+  const auto races = [](Order request, bool isHosts, Order wait) {
+    alignas(8) std::uint64_t data = 0, requests = 0, signals = 0;
+    const Instruction instruction{};
+    const auto access = [&](std::uint32_t thread, std::uint64_t &word, Order order, bool writes = false) {
+      return Access{.thread = thread,
+                    .address = reinterpret_cast<std::uint64_t>(&word),
+                    .bytes = 8,
+                    .order = order,
+                    .by = &instruction,
+                    .writes = writes,
+                    .isHosts = isHosts && &word == &requests};
+    };
+    std::mt19937_64 random(1);
+    Memory memory(random);
+    const std::uint32_t sender = memory.addThread(0, 0), receiver = memory.addThread(1, 0);
+    memory.load(access(receiver, signals, Order::Relaxed));
+    memory.load(access(sender, data, Order::Weak));
+    memory.store(access(sender, requests, request, true), 1);
+    signals = 1; // the host's write
+    memory.load(access(receiver, signals, wait));
+    memory.store(access(receiver, data, Order::Weak, true), 2);
+    return memory.races().size();
+  };
+  CHECK(races(Order::Release, true, Order::Acquire) == 0);
+  CHECK(races(Order::Relaxed, true, Order::Acquire) == 1);
+  CHECK(races(Order::Release, false, Order::Acquire) == 1); // no word that the host reads
+  CHECK(races(Order::Release, true, Order::Relaxed) == 1);
+}
+
 TEST_CASE("read-modify-writes see the last value") {
   const std::string add = "atom.relaxed.sys.global.add.u64 %rd1, [a], 1; ";
   const Seen seen = run({add + "out 0, %rd1;", add + "out 1, %rd1;"});

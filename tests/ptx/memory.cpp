@@ -217,8 +217,12 @@ Memory::Write &Memory::newest(Segment &segment, std::uint64_t cellAddress) {
   const std::uint64_t value = hostBytes(cellAddress + segment.first, segment.end - segment.first);
   if (segment.writes.empty() || segment.writes.back().value != value) {
     Write write;
-    write.access.thread = host;
+    write.access = {.thread = host,
+                    .address = cellAddress + segment.first,
+                    .bytes = unsigned{segment.end} - segment.first,
+                    .order = Order::Release};
     write.value = value;
+    write.release.fill(host_);
     cells_[cellAddress / 8].version += segment.writes.empty() ? 0 : 1;
     segment.writes = {std::move(write)};
   }
@@ -251,7 +255,7 @@ Origins Memory::read(Write &write, const Access &access) {
   else
     *known = {access, known->first, clock, plain};
   const Origins own = plain ? std::make_shared<const std::vector<std::shared_ptr<PlainRead>>>(1, plain) : nullptr;
-  if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
+  if (!access.isStrong() || !isMorallyStrong(write.access, access))
     return own;
   join(access.thread, write, access);
   if (write.told)
@@ -339,6 +343,8 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
       ptx::join(thread.told, thread.now.any);
       next.told = std::make_shared<const View>(thread.told);
     }
+    if (access.isHosts)
+      host_ = joinedPasts(host_, next.release[static_cast<unsigned>(Scope::Sys)]);
     if (replaced != nullptr)
       for (unsigned scope = 0; scope < numScopes; ++scope)
         next.release[scope] = joinedPasts(next.release[scope], replaced->release[scope]);

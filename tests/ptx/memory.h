@@ -31,6 +31,11 @@
 // (the runtime, or the proxy of a port). The host orders its own accesses. Its reads are no events here. So of words
 // that it reads while the kernel runs, a strong write must release the thread's plain writes to such words, for the
 // system: it announces them. Otherwise that is a finding.
+//
+// Causality through the host. The host acquires each release to words that it reads, and each of its writes is a
+// release for the system. So a thread that acquires a signal of a port is ordered after the threads that sent it. The
+// host is one agent, and its write is seen when a thread reads it. Some writes so release more than they do: what
+// reached the host before they were read, by requests to other proxies.
 #pragma once
 
 #include "module.h"
@@ -204,6 +209,7 @@ private:
   std::mt19937_64 &random_;
   std::vector<Thread> threads_;
   std::unordered_map<std::uint64_t, Cell> cells_; ///< [address / 8]
+  SharedPast host_;                               ///< what was released to the host; null: nothing
   std::map<FenceScGroup, Past> sc_;               ///< before their last fence.sc
   std::vector<Race> races_;
   std::set<std::pair<const Instruction *, const Instruction *>> reported_;
