@@ -239,7 +239,7 @@ bool Candidates::schedule(Candidate &candidate, Way &way, const Expected &expect
       // Part::Deal runs again.
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
-      // On a mesh, pairs of ranks with equal differences of rank numbers may be different numbers of links apart.
+      // On an uneven machine, pairs of ranks with equal differences of rank numbers may be different distances apart.
       return schedule(std::move(passed), !machine_.isUneven() && (isTimed || isLikelyRefused(dealt->least)),
                       expected.mustBeOneRank);
     });

@@ -76,7 +76,7 @@ class Comparison {
 public:
   explicit Comparison(const schedule::ChooseOptions &options)
       : options_(options),
-        paths_(options.machine.isUneven() ? time::LinkPaths(time::fabricOf(options.machine)) : time::LinkPaths()) {
+        paths_(options.machine.hasLinks() ? time::LinkPaths(time::fabricOf(options.machine)) : time::LinkPaths()) {
     options_.timesOnly = true;
   }
 
@@ -151,7 +151,7 @@ private:
 
   /// True if a link leads to each destination from each source in its node.
   bool hasWays(const ir::Program &program) const {
-    if (!options_.machine.isUneven())
+    if (!options_.machine.hasLinks())
       return true;
     const std::uint32_t gpus = options_.machine.gpusPerNode;
     bool all = true;

@@ -4,10 +4,12 @@
 #include "ir/diagnostics.h"
 #include "ir/hooks.h"
 #include "ir/op_memory.h"
+#include "ir/program_index.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace mscclc::passes::time {
@@ -25,6 +27,20 @@ std::uint64_t messageChunks(const ir::Program &program) {
   for (const ir::Rank &rank : program.ranks)
     most = std::max(most, ir::chunksOfMessage(program, rank));
   return most;
+}
+
+/// Returns Costs::sendsTo_ for rank 0 of `ranks` ranks.
+std::vector<std::uint32_t> destinationsOf(const ir::Rank &rank, const OtherEnds &otherEnds, std::size_t ranks) {
+  std::vector<std::uint32_t> destinations(ranks);
+  std::iota(destinations.begin(), destinations.end(), 0u); // for peers without a channel
+  for (const ir::ChannelType type : {ir::ChannelType::Port, ir::ChannelType::Memory}) {
+    const std::vector<std::uint32_t> &peers = rank.peers(type),
+                                     &ends = otherEnds[type == ir::ChannelType::Port ? 1 : 0];
+    for (std::size_t id = 0; id < ends.size(); ++id)
+      if (ends[id] != ir::none)
+        destinations[peers[id]] = peers[ends[id]];
+  }
+  return destinations;
 }
 } // namespace
 
@@ -137,7 +153,8 @@ private:
   std::vector<FluidNetwork::Use> uses_;
 };
 
-Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding)
+Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding,
+             const OtherEnds *otherEnds)
     : program_(program), machine_(machine), nodes_(program, machine), runner_(runner),
       threads_(threadsOfBlock(program, limitsOf(runner))), folding_(folding) {
   const MachineParameters &p = machine.parameters;
@@ -151,8 +168,10 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
     nicOut_.push_back(add(network, Cause::NicOut, r, nic));
     nicIn_.push_back(add(network, Cause::NicIn, r, nic));
   }
-  if (machine.isUneven())
-    addLinks(network, ranks);
+  if (machine.hasLinks())
+    addLinks(network);
+  if (machine.hasLinks() && folding.ranks)
+    sendsTo_ = destinationsOf(program.ranks[0], *otherEnds, ranks);
   // If only rank 0 is walked, all ranks use its resources.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
@@ -167,8 +186,9 @@ FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32
 
 /// Adds the links inside each node. The rate of a link is in payload of stores; the capacity of a resource is in bytes
 /// on the line.
-void Costs::addLinks(FluidNetwork &network, std::uint32_t ranks) {
+void Costs::addLinks(FluidNetwork &network) {
   const MachineParameters &p = machine_.parameters;
+  const std::uint32_t ranks = static_cast<std::uint32_t>(folding_.ranks ? 1 : program_.ranks.size());
   paths_ = LinkPaths(fabricOf(machine_));
   nowhere_ = add(network, Cause::LinkOut, 0, leastRate);
   for (std::uint32_t first = 0; first < ranks; first += nodes_.ranksPerNode())
@@ -186,8 +206,10 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
     return;
   uses.add(out_[from], lineBytes);
   uses.add(in_[to], lineBytes);
-  if (!machine_.isUneven())
+  if (!machine_.hasLinks())
     return;
+  if (folding_.ranks && to == 0)
+    to = sendsTo_[std::exchange(from, 0)];
   const auto path = paths_.between(nodes_.indexInNode(from), nodes_.indexInNode(to));
   for (const std::uint32_t link : path)
     uses.add(links_[nodes_.nodeOf(from) * paths_.links().size() + link], lineBytes);
@@ -197,7 +219,7 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
 
 /// Adds a rank's link to or from the switch that reduces and multicasts.
 void Costs::addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const {
-  if (!machine_.isUneven())
+  if (!machine_.hasLinks())
     return;
   const std::uint32_t gpu = nodes_.indexInNode(rank);
   const std::optional<std::uint32_t> link = leaves ? paths_.toSwitch(gpu) : paths_.fromSwitch(gpu);
@@ -429,7 +451,7 @@ const ExecutorLimits *limitsOf(Runner runner) {
 
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine) {
   const RankNodes nodes(program, machine);
-  const LinkPaths paths = machine.isUneven() ? LinkPaths(fabricOf(machine)) : LinkPaths();
+  const LinkPaths paths = machine.hasLinks() ? LinkPaths(fabricOf(machine)) : LinkPaths();
   if (program.movement.ranksPerNode > machine.gpusPerNode)
     return "it has " + std::to_string(program.movement.ranksPerNode) + " ranks on a node, and a node of " +
            machine.name + " has " + ir::plural(machine.gpusPerNode, "GPU");
@@ -444,11 +466,11 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
       if (!nodes.areTogether(peer, r))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and are on different nodes of " + machine.name;
-      else if (machine.isUneven() && !paths.joins(nodes.indexInNode(r), nodes.indexInNode(peer)))
+      else if (machine.hasLinks() && !paths.joins(nodes.indexInNode(r), nodes.indexInNode(peer)))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and no link of " + machine.name + " joins them";
     for (const ir::SwitchChannel &channel : rank.switchChannels) {
-      if (machine.parameters.multimem == 0 || (machine.isUneven() && !paths.hasCommonSwitch()))
+      if (machine.parameters.multimem == 0 || (machine.hasLinks() && !paths.hasCommonSwitch()))
         return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";
       for (const std::uint32_t peer : channel.ranks)
         if (!nodes.areTogether(peer, r))

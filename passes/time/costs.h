@@ -2,6 +2,7 @@
 // latencies.
 #pragma once
 
+#include "passes/representative_rank.h"
 #include "passes/time/fluid.h"
 #include "passes/time/folding.h"
 #include "passes/time/machine.h"
@@ -87,8 +88,9 @@ struct DataCost {
 class Costs {
 public:
   /// `folding`: the parts of the program that are walked. Each of them represents several parts, so its data counts
-  /// several times.
-  Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding = {});
+  /// several times. `otherEnds`: the other ends of rank 0's channels, if ranks are folded.
+  Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding = {},
+        const OtherEnds *otherEnds = nullptr);
 
   /// Returns the cost of a data operation that a block does itself.
   DataCost data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
@@ -126,7 +128,7 @@ private:
   class Uses;
   FluidNetwork::Resource add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
                              std::uint32_t peer = Span::none);
-  void addLinks(FluidNetwork &network, std::uint32_t ranks);
+  void addLinks(FluidNetwork &network);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
   void addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const;
   double spreadOf(ir::BufferKind buffer) const;
@@ -147,11 +149,12 @@ private:
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  LinkPaths paths_; ///< paths between the GPUs of a node, if the machine is uneven
-  /// On an uneven machine: the resource for data between GPUs without a path. It has almost no bandwidth.
-  FluidNetwork::Resource nowhere_ = 0;
-  /// On an uneven machine: the links, indexed by [node of the program · links of a node + link].
-  std::vector<FluidNetwork::Resource> links_;
+  // These four are for a machine that has links (Machine::hasLinks).
+  LinkPaths paths_;                           ///< paths between the GPUs of a node
+  FluidNetwork::Resource nowhere_ = 0;        ///< for data between GPUs without a path; has almost no bandwidth
+  std::vector<FluidNetwork::Resource> links_; ///< [node of the program · links of a node + link]
+  /// If only rank 0 is walked: [peer of rank 0]. While that peer sends data to rank 0, rank 0 sends data to this rank.
+  std::vector<std::uint32_t> sendsTo_;
 };
 
 /// Returns why a program cannot run on a machine; nothing if it can run. It cannot run if it has more ranks or nodes

@@ -56,7 +56,7 @@ Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runn
               WalkOptions options) {
   FluidNetwork network;
   options.heldAtOnce = residentBlocks(index.program, machine.gpu(), limitsOf(runner));
-  const Costs costs(index.program, machine, runner, network, options.folding);
+  const Costs costs(index.program, machine, runner, network, options.folding, options.otherEnds);
   return Walk(index, costs, network, bytes, options).run();
 }
 
@@ -72,12 +72,13 @@ bool isLink(Cause kind) {
   return kind == Cause::LinkOut || kind == Cause::LinkIn || kind == Cause::NicOut || kind == Cause::NicIn;
 }
 
-/// Gives each of `ranks` ranks the traffic of rank 0.
+/// Gives each of `ranks` ranks the traffic of rank 0, without the peers of its links.
 void spreadTraffic(Timeline &timeline, std::size_t ranks) {
   const std::vector<Traffic> first = timeline.traffic;
   for (std::uint32_t rank = 1; rank < ranks; ++rank)
     for (Traffic traffic : first) {
       traffic.rank = rank;
+      traffic.peer = Span::none;
       timeline.traffic.push_back(traffic);
     }
 }

@@ -52,11 +52,11 @@ struct LaunchFigures {
 };
 /// Computes the figures of a launch. `most` is the largest folding to use, if program and machine allow it
 /// (analysis/block_symmetry.h). Ranks are folded if they do the same and have the same distances on the machine. Then
-/// they take the same time. Only the order in which a proxy takes simultaneous requests may differ. On a mesh or
-/// another uneven machine, no ranks are folded.
+/// they take the same time. Only the order in which a proxy takes simultaneous requests may differ. On an uneven
+/// machine, no ranks are folded.
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
-/// Computes the figures of a launch in which only one rank is planned. The machine must not be a mesh. Each group of
+/// Computes the figures of a launch in which only one rank is planned. The machine must not be uneven. Each group of
 /// `instances` neighbouring blocks does the same work, so only the first block of a group is walked.
 LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, std::uint32_t instances);

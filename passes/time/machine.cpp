@@ -296,8 +296,8 @@ Machine parseMachine(std::string_view text) {
     machine.fabric = FabricReader(file, machine.gpusPerNode).read();
   else if (file.contains("links") || file.contains("switches"))
     fail(R"('links' and 'switches' need the 'topology' "links")");
-  constexpr std::uint32_t mostUneven = 256;
-  if (machine.isUneven() && machine.gpusPerNode > mostUneven)
+  constexpr std::uint32_t mostLinked = 256;
+  if (machine.hasLinks() && machine.gpusPerNode > mostLinked)
     fail("a node without one switch for all GPUs must have at most 256 of them");
   std::vector<std::string> known;
   for (std::size_t i = 0; i < std::size(parameterFields); ++i) {

@@ -61,7 +61,9 @@ struct Machine {
 
   std::uint64_t gpus() const { return std::uint64_t{gpusPerNode} * nodes; }
   /// True if pairs of a node's GPUs may have different links between them.
-  bool isUneven() const { return mesh || !fabric.node.links.empty(); }
+  bool isUneven() const { return !fabric.node.links.empty(); }
+  /// True if data between GPUs of a node takes links of its own. Otherwise it only shares the rates of the two GPUs.
+  bool hasLinks() const { return mesh || isUneven(); }
   GpuLimits gpu() const { return {multiprocessors, blocksPerMultiprocessor, sharedBytes}; }
 };
 
