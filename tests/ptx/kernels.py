@@ -92,8 +92,8 @@ def run_case(machine, case, schedules):
     if case.instances:
         kernels_on_cpu.give_instances(kernel, case.instances, machine.options.sizes)
     own_client = kernels_on_cpu.own_client_of(case.program)
-    isAll = own_client and machine.options.types == "all"
-    library = machine.compile(kernel, types=kernels_on_cpu.TYPES_OF_CLIENTS.get(own_client[0]) if isAll else None)
+    types = kernels_on_cpu.types_of(case.program, case.parameters, machine.options.types)
+    library = machine.compile(kernel, types=types)
     lines, results = [], []
     for staging, graph in case.modes:
         for seed in range(1, schedules + 1):

@@ -21,8 +21,9 @@ TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.
 
 
 # The types of --types=all for clients that have no use for others: hooks_client has definitions of hooks for three
-# types, and counts_client launches kernels that move rows as bytes.
-TYPES_OF_CLIENTS = {"hooks_client": "float,Half,Bfloat16", "counts_client": "float"}
+# types, counts_client launches kernels that move rows as bytes, and the rows of experts_client have 20 bytes.
+TYPES_OF_CLIENTS = {"hooks_client": "float,Half,Bfloat16", "counts_client": "float",
+                    "experts_client": "float,Half,Bfloat16"}
 # Programs that clients of their own launch and compare with their definition: the parameters of each, the message size
 # that its kernel is for, and the client with its arguments. They have hooks, counts of rows, or an index of experts.
 COUNTS = ["counts_client", "--capacities", "3", "--row-bytes", "16,20"]
@@ -51,6 +52,16 @@ OWN_CLIENTS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", ["hooks_
 def own_client_of(program):
     """The client of a program and its arguments; None if any client will do."""
     return OWN_CLIENTS[program.stem][2] if program.stem in OWN_CLIENTS else None
+
+
+def types_of(program, given, types):
+    """The types that a program's kernel is compiled with: `types`, or where these are all, those that its client
+    launches. `given`: parameters, NAME=VALUE. Values of a wire format of bf16 are floats in the message."""
+    if types != "all" or program.stem not in OWN_CLIENTS:
+        return types
+    if program.stem == "bf16_wire" or "bf16=true" in given:
+        return "float"
+    return TYPES_OF_CLIENTS.get(own_client_of(program)[0], types)
 
 
 # Of launches, by the size of a message: BYTES:NUMBER,…
