@@ -1,6 +1,8 @@
 // What statements mean, and what is wrong with them.
 #include "statements.h"
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 
 using namespace mscclc;
@@ -237,11 +239,17 @@ TEST_CASE("too much to follow") {
 }
 
 TEST_CASE("the cost grows with the chunks that statements touch") {
-  const auto seconds = [](const Statements &statements) { // of the processor, which other tests use as well
-    const std::clock_t start = std::clock();
-    CHECK(ask(statements).errors == 0);
-    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  // Seconds of the processor, which other tests use as well: the less of two runs.
+  const auto seconds = [](const Statements &statements) {
+    double least = INFINITY;
+    for (int run = 0; run < 2; ++run) {
+      const std::clock_t start = std::clock();
+      CHECK(ask(statements).errors == 0);
+      least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return least;
   };
-  CHECK(seconds(allPairsStatements(64)) < 1);
-  CHECK(seconds(allGatherStatements(256, true)) < 1);
+  // Twice the ranks touch four times the chunks. If each statement cost as much as all chunks, it would be 16 times.
+  CHECK(seconds(allPairsStatements(64)) < 10 * seconds(allPairsStatements(32)));
+  CHECK(seconds(allGatherStatements(256, true)) < 10 * seconds(allGatherStatements(128, true)));
 }
