@@ -92,7 +92,7 @@ def run_case(machine, case, schedules):
     if case.instances:
         kernels_on_cpu.give_instances(kernel, case.instances, machine.options.sizes)
     own_client = kernels_on_cpu.own_client_of(case.program)
-    types = kernels_on_cpu.types_of(case.program, case.parameters, machine.options.types)
+    types = kernels_on_cpu.types_of(case.program, kernel, machine.options.types)
     library = machine.compile(kernel, types=types)
     lines, results = [], []
     for staging, graph in case.modes:

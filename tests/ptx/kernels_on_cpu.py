@@ -54,12 +54,12 @@ def own_client_of(program):
     return OWN_CLIENTS[program.stem][2] if program.stem in OWN_CLIENTS else None
 
 
-def types_of(program, given, types):
+def types_of(program, kernel, types):
     """The types that a program's kernel is compiled with: `types`, or where these are all, those that its client
-    launches. `given`: parameters, NAME=VALUE. Values of a wire format of bf16 are floats in the message."""
+    launches. `kernel`: its file. Values that travel as bf16 are floats in the message."""
     if types != "all" or program.stem not in OWN_CLIENTS:
         return types
-    if program.stem == "bf16_wire" or "bf16=true" in given:
+    if "hooks/wire_bf16.cuh" in kernel.read_text():
         return "float"
     return TYPES_OF_CLIENTS.get(own_client_of(program)[0], types)
 
