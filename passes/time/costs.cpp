@@ -169,9 +169,7 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
     nicIn_.push_back(add(network, Cause::NicIn, r, nic));
   }
   if (machine.hasLinks())
-    addLinks(network);
-  if (machine.hasLinks() && folding.ranks)
-    sendsTo_ = destinationsOf(program.ranks[0], *otherEnds, ranks);
+    addLinks(network, otherEnds);
   // If only rank 0 is walked, all ranks use its resources.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
@@ -186,9 +184,11 @@ FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32
 
 /// Adds the links inside each node. The rate of a link is in payload of stores; the capacity of a resource is in bytes
 /// on the line.
-void Costs::addLinks(FluidNetwork &network) {
+void Costs::addLinks(FluidNetwork &network, const OtherEnds *otherEnds) {
   const MachineParameters &p = machine_.parameters;
   const std::uint32_t ranks = static_cast<std::uint32_t>(folding_.ranks ? 1 : program_.ranks.size());
+  if (folding_.ranks)
+    sendsTo_ = destinationsOf(program_.ranks[0], *otherEnds, program_.ranks.size());
   paths_ = LinkPaths(fabricOf(machine_));
   nowhere_ = add(network, Cause::LinkOut, 0, leastRate);
   for (std::uint32_t first = 0; first < ranks; first += nodes_.ranksPerNode())

@@ -128,7 +128,7 @@ private:
   class Uses;
   FluidNetwork::Resource add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
                              std::uint32_t peer = Span::none);
-  void addLinks(FluidNetwork &network);
+  void addLinks(FluidNetwork &network, const OtherEnds *otherEnds);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
   void addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const;
   double spreadOf(ir::BufferKind buffer) const;
