@@ -19,7 +19,7 @@ std::string textOf(const ir::Program &program) {
 
 } // namespace
 
-TEST_CASE("the best algorithm has the schedule that it would get again") {
+TEST_CASE("the best algorithm has the schedule that it would get again", "[slow]") {
   const time::Machine machine = time::findMachine("h100x8");
   for (const std::string_view name : {"none", "mscclpp"})
     for (const std::uint64_t bytes : {8u << 10, 1u << 20}) {
