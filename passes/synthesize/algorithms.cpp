@@ -310,6 +310,30 @@ void exchange(Statements &to) {
       to.copy({rank, ir::BufferKind::Output, from * size, size}, {from, ir::BufferKind::Input, rank * size, size});
 }
 
+/// An all-to-all in two levels. In each node, GPU g gathers all that is for GPU g of another node, and sends it there
+/// as one piece.
+void exchangeLevels(Statements &to) {
+  const std::uint32_t gpus = to.ranksPerNode(), nodes = to.nodes(), size = to.factor();
+  const auto output = [](std::uint32_t rank, std::uint32_t index, std::uint32_t count) {
+    return RankChunk{rank, ir::BufferKind::Output, index, count};
+  };
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+      for (std::uint32_t step = 0; step < nodes; ++step) {
+        const std::uint32_t other = (node + step) % nodes, receiver = other * gpus + gpu;
+        const RankChunk gathered =
+            step == 0 ? output(receiver, node * gpus * size, gpus * size) : to.scratch(node * gpus + gpu, gpus * size);
+        for (std::uint32_t from = 0; from < gpus; ++from) {
+          RankChunk place = gathered;
+          place.index += from * size;
+          place.size = size;
+          to.copy(place, {node * gpus + from, ir::BufferKind::Input, receiver * size, size});
+        }
+        if (step != 0)
+          to.copy(output(receiver, node * gpus * size, gpus * size), gathered);
+      }
+}
+
 /// Returns the radices that are tried for a number of ranks: all radices up to this number, or only powers of two and
 /// the number itself if there are many ranks.
 std::vector<std::uint32_t> radicesOf(std::uint32_t ranks) {
@@ -389,6 +413,8 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
             [=](Statements &to) { spread(to, task.root, radix, reduces); });
   if (task.kind == CollectiveKind::AllToAll)
     all.add("direct", exchange);
+  if (task.kind == CollectiveKind::AllToAll && nodes > 1 && gpus > 1)
+    all.add("levels", exchangeLevels);
   return std::move(all).take();
 }
 
