@@ -101,13 +101,15 @@ bool Session::steps() {
     return false;
   if (output_.subject == Subject::Source)
     return output_.write(job_) && writeDependencies();
-  if (!load())
+  // The synthesis makes another algorithm for each size.
+  const bool loadsEach = job_.input.kind == InputKind::Synthesis;
+  if (!loadsEach && !load())
     return false;
   const std::vector<std::uint64_t> sizes = sizesOfSchedules();
   if (diags_.hasErrors())
     return false;
   if (sizes.empty())
-    return schedule() && writeDependencies();
+    return (!loadsEach || load()) && schedule() && writeDependencies();
   const ir::Program given = job_.program;
   for (const std::uint64_t &bytes : sizes) {
     job_.program = given;
@@ -116,7 +118,7 @@ bool Session::steps() {
     meaning_.reset();
     proof_.reset();
     job_.each = {bytes, &bytes == &sizes.back()};
-    if (!schedule())
+    if ((loadsEach && !load()) || !schedule())
       return false;
   }
   return writeDependencies();
@@ -124,8 +126,8 @@ bool Session::steps() {
 
 /// Returns the message sizes for which the program is scheduled separately; empty if one schedule is used for all.
 std::vector<std::uint64_t> Session::sizesOfSchedules() {
-  if (!output_.schedulesEach || options_.messageSize != 0 || options_.hasPasses ||
-      job_.program.movement.statements.empty())
+  const bool isScheduled = job_.input.kind == InputKind::Synthesis || !job_.program.movement.statements.empty();
+  if (!output_.schedulesEach || options_.messageSize != 0 || options_.hasPasses || !isScheduled)
     return {};
   return options_.messageSizes.empty() ? timedSizes(job_) : options_.messageSizes;
 }

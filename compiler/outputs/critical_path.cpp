@@ -50,8 +50,8 @@ std::vector<Step> describe(const ir::Program &program, const time::Estimate &est
 }
 
 std::string table(const Job &job, const TimedOn &on, const time::Estimate &estimate) {
-  std::string text =
-      headOf(job, on) + ": " + shownBytes(estimate.messageBytes) + " in " + shownTime(estimate.total) + "\n";
+  std::string text = headOf(job, on, job.program.name) + ": " + shownBytes(estimate.messageBytes) + " in " +
+                     shownTime(estimate.total) + "\n";
   char line[512];
   for (const Step &step : describe(job.program, estimate)) {
     std::snprintf(line, sizeof line, "%10.3f %+10.3f us  %-12s %-24s %-20s ", step.times.from / 1e3,

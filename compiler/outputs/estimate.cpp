@@ -50,19 +50,26 @@ std::string scheduleColumns(const TimedSchedule &row) {
   return text;
 }
 
+/// True if --synthesize found different algorithms for different sizes.
+bool hasAlgorithms(const Job &job) {
+  return std::ranges::any_of(job.timed, [&](const TimedSchedule &row) { return row.program != job.program.name; });
+}
+
 std::string table(const Job &job, const TimedOn &on) {
   const double factor = ir::busFactor(job.program);
   const bool isScheduled =
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.choices.has_value(); });
   const bool isPublished =
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.published.has_value(); });
-  std::string text = headOf(job, on) + "\n";
+  const bool isMixed = hasAlgorithms(job);
+  std::string text = headOf(job, on, isMixed ? job.program.collective.name : job.program.name) + "\n";
   char line[256];
   std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s", "size", "time", "algbw", "busbw", "bound by",
                 "links alone", "latencies alone");
   text += line;
   text += isScheduled ? "  protocol instances blocks   step" : "";
-  text += isPublished ? "         NCCL\n" : "\n";
+  text += isPublished ? "         NCCL" : "";
+  text += isMixed ? "  program\n" : "\n";
   for (const TimedSchedule &row : job.timed) {
     const time::Estimate &estimate = row.estimate;
     const double bandwidth = algorithmBandwidth(estimate);
@@ -76,7 +83,7 @@ std::string table(const Job &job, const TimedOn &on) {
       std::snprintf(line, sizeof line, " %12s", row.published ? shownTime(*row.published).c_str() : "-");
       text += line;
     }
-    text += "\n";
+    text += isMixed ? "  " + ir::printable(row.program) + "\n" : "\n";
   }
   text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the "
           "same\n";
@@ -125,7 +132,8 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on) {
                     {"spent_us", std::move(spent)},
                     {"traffic", std::move(traffic)}});
     if (timed.choices)
-      rows.back().update({{"scheduled_for", job.each ? estimate.messageBytes : *scheduledFor(job)},
+      rows.back().update({{"program", timed.program},
+                          {"scheduled_for", job.each ? estimate.messageBytes : *scheduledFor(job)},
                           {"protocol", ir::toString(timed.choices->protocol)},
                           {"instances", timed.choices->instances},
                           {"blocks", timed.blocks},
@@ -156,7 +164,8 @@ bool writeEstimate(Job &job) {
     if (!estimate)
       return false;
     job.result += (job.result.empty() ? "" : ", ") + shownBytes(size) + " " + shownTime(estimate->total);
-    job.timed.push_back({.estimate = std::move(*estimate),
+    job.timed.push_back({.program = job.program.name,
+                         .estimate = std::move(*estimate),
                          .blocks = static_cast<std::uint32_t>(blocks),
                          .published = time::publishedTime(job.program, on->machine, size)});
     if (scheduledFor(job))

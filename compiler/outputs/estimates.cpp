@@ -140,9 +140,9 @@ std::string_view toString(time::Runner runner) {
   return {};
 }
 
-std::string headOf(const Job &job, const TimedOn &on) {
+std::string headOf(const Job &job, const TimedOn &on, const std::string &name) {
   const std::optional<std::uint64_t> scheduled = scheduledFor(job);
-  return ir::printable(job.program.name) + " on " + on.machine.name + ", run by " + std::string(toString(on.runner)) +
+  return ir::printable(name) + " on " + on.machine.name + ", run by " + std::string(toString(on.runner)) +
          (!scheduled ? ""
                      : ", scheduled for " + (job.each ? "each size" : shownBytes(*scheduled)) + " (--message-size)");
 }

@@ -56,9 +56,9 @@ struct TimedLaunch {
 std::optional<TimedLaunch> oneLaunch(Job &job, passes::time::Detail detail,
                                      const passes::time::TracedLaunch &like = {});
 
-/// Returns "ring on h100x8, run by MSCCL++'s executor". If the compiler chose the thread blocks, the text also has the
-/// message size that they were scheduled for.
-std::string headOf(const Job &job, const TimedOn &on);
+/// Returns "`name` on h100x8, run by MSCCL++'s executor". If the compiler chose the thread blocks, the text also has
+/// the message size that they were scheduled for.
+std::string headOf(const Job &job, const TimedOn &on, const std::string &name);
 /// Returns the message size that the program was scheduled for, in bytes; nothing if the program states its own thread
 /// blocks.
 std::optional<std::uint64_t> scheduledFor(const Job &job);

@@ -76,6 +76,7 @@ struct Chosen {
 
 /// An estimate, and the schedule whose time it is.
 struct TimedSchedule {
+  std::string program; ///< the program's name
   passes::time::Estimate estimate;
   std::uint32_t blocks = 0;                                      ///< the most thread blocks of a rank
   std::optional<passes::schedule::ScheduleChoices> choices = {}; ///< nothing if the program leaves nothing to choose

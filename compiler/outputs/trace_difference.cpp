@@ -72,7 +72,7 @@ std::string row(const std::string &measured, const std::string &predicted, const
 
 std::string table(const Job &job, const TimedOn &on, const time::Estimate &estimate, const time::MeasuredTrace &trace,
                   const time::TraceDifference &difference) {
-  std::string text = headOf(job, on) + ": " + shownBytes(estimate.messageBytes) + ", beside " +
+  std::string text = headOf(job, on, job.program.name) + ": " + shownBytes(estimate.messageBytes) + ", beside " +
                      ir::printable(job.options.outputValue) + "\n" +
                      ir::plural(difference.compared, "measured operation") + " compared, " +
                      std::to_string(difference.launches) + (difference.launches == 1 ? " launch" : " launches") +
