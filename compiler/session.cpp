@@ -296,15 +296,19 @@ void Session::reportPasses(Progress progress, const std::vector<passes::PassReco
     report_ += renderStats(records);
 }
 
-/// Makes prune-sync use the session's proof to decide which syncs it may drop. The proof runs on the final program,
-/// after all passes that follow prune-sync, so the program is not proven a second time. Does nothing if an option needs
-/// the program between passes, because then passes run one by one. Does nothing for kernels either, because their proof
-/// shows less than passes rely on. `seconds` receives the time of the proof.
+/// Makes prune-sync drop sync without a proof where this is enough (Output::prunesUnproven). Otherwise makes it use the
+/// session's proof to decide which syncs it may drop. The proof runs on the final program, after all passes that follow
+/// prune-sync, so the program is not proven a second time. Does nothing if an option needs the program between passes,
+/// because then passes run one by one. Does nothing for kernels either, because their proof shows less than passes rely
+/// on. `seconds` receives the time of the proof.
 void Session::proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds) {
   static constexpr std::string_view pruning = "prune-sync";
   const std::size_t at = list.find(pruning);
-  if (!isProven() || output_.proof == Proof::OfKernel || isWatched() || at == std::string_view::npos ||
-      list.find(pruning, at + 1) != std::string_view::npos)
+  if (isWatched() || at == std::string_view::npos || list.find(pruning, at + 1) != std::string_view::npos)
+    return;
+  if (!options_.verify && !options_.hasPasses && output_.prunesUnproven)
+    return manager.use(pruning, passes::createUnprovenPruneSyncPass());
+  if (!isProven() || output_.proof == Proof::OfKernel)
     return;
   const std::size_t end = std::min(list.find(',', at), list.size());
   auto prover = [this, &seconds,

@@ -96,7 +96,7 @@ passes::schedule::ChooseOptions chooseOptionsOf(const Job &job, const TimedOn &o
           .messageBytes = bytes,
           .target = job.passTarget(),
           .level = job.optLevel(),
-          .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
+          .prune = passes::createUnprovenPruneSyncPass(),
           .keeps = keeps};
 }
 

@@ -176,6 +176,9 @@ struct Output {
   /// takes. 0: the output shows several sizes.
   std::uint64_t usualSize = 0;
   bool comparesBlocks = false; ///< needs Chosen::byBlocks
+  /// What is written does not run as it is. So with --no-verify and the usual passes, prune-sync does not prove what it
+  /// drops either.
+  bool prunesUnproven = false;
 };
 
 #define OUTPUT(name, ...) bool write##name(Job &job);

@@ -271,4 +271,8 @@ Pass createPruneSyncPass() {
   return createPruneSyncPass(Prover());
 }
 
+Pass createUnprovenPruneSyncPass() {
+  return createPruneSyncPass([](const ir::Program &) { return true; });
+}
+
 } // namespace mscclc::passes

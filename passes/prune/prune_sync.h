@@ -33,5 +33,8 @@ using Prover = std::function<bool(const ir::Program &)>;
 Pass createPruneSyncPass(Prover prover);
 /// Creates the pass without a prover.
 Pass createPruneSyncPass();
+/// Creates the pass that relies on the record alone. It may drop sync that the proof needs, so its result must not run
+/// before it is proven.
+Pass createUnprovenPruneSyncPass();
 
 } // namespace mscclc::passes
