@@ -367,7 +367,8 @@ public:
   /// that program replaces `program`.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
-    if (!best && options_.level == maxOptLevel)
+    // Among many programs, another one is likely to fit, and all passes on all ranks of a large one would take long.
+    if (!best && options_.level == maxOptLevel && !(options_.timesOnly && facts_.isLarge))
       best = nearestFinished();
     if (!best) {
       // With relay blocks, a program needs fewer channels. So the passes do not report too many channels.
