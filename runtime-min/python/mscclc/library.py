@@ -5,6 +5,7 @@ folders, and `mscclc-perf --manifest` measures what they list."""
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import hashlib
 import itertools
 import json
@@ -12,7 +13,7 @@ import os
 import pathlib
 import shutil
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from . import abi
 from .baseline import Baseline, baselines
@@ -181,12 +182,24 @@ def _replace(file: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     os.replace(made, file)
 
 
+@contextlib.contextmanager
+def _threads() -> Iterator[concurrent.futures.Executor]:
+    """Yields a thread for each processor. If an exception leaves the block, what has not begun is cancelled."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 class _Folder:
-    """Writes kernels to a folder, each once. From the first one on, the folder has no list: an old one lists other
-    kernels."""
+    """Writes kernels to a folder, each once; the threads of `pool` compile them. From the first one on, the folder has
+    no list: an old one lists other kernels."""
 
     def __init__(
         self,
+        pool: concurrent.futures.Executor,
         place: pathlib.Path,
         platform: str,
         architectures: Sequence[int],
@@ -194,29 +207,37 @@ class _Folder:
         ops: Sequence[str],
         flags: Sequence[str],
     ) -> None:
-        self._place, self._platform, self._architectures = place, platform, architectures
+        self._pool, self._place, self._platform, self._architectures = pool, place, platform, architectures
         self._types, self._ops, self._flags = types, ops, flags
         self._made: dict[int, dict[str, Any]] = {}
 
-    def writes(self, one: Candidate, machine: str, tell: Callable[[str], None]) -> bool:
-        """Proves the kernel of a candidate for the machine, and writes it, at the first call. Returns False if it is
-        wrong."""
-        if id(one) not in self._made:
-            try:
-                self._made[id(one)] = self._write(one, machine)
-            except CompileError as error:
-                tell(f"left out: {name_of(one.plan.program)}: {first_of(error)}")
-                return False
-        return True
+    def wrong(self, several: Iterable[Candidate], machine: str, tell: Callable[[str], None]) -> list[Candidate]:
+        """Proves the kernels of candidates for the machine, and writes them, each at the first call. Returns those that
+        are wrong."""
+        new = [one for one in several if id(one) not in self._made]
+        wrong: list[Candidate] = []
+        for one, compiled in zip(new, self._pool.map(self._compile, new, itertools.repeat(machine))):
+            if isinstance(compiled, CompileError):
+                tell(f"left out: {name_of(one.plan.program)}: {first_of(compiled)}")
+                wrong.append(one)
+            else:
+                self._made[id(one)] = self._write(one, *compiled)
+        return wrong
 
     def fields(self, one: Candidate, least: int, most: int) -> dict[str, Any]:
         """Returns what the list says of a candidate that is written, for messages of `least` to `most` bytes."""
         timed = {size: time for size, time in sorted(one.times.items()) if least <= size <= most}
         return {**self._made[id(one)], "predicted_us": timed}
 
-    def plan(self, one: Candidate, least: int, most: int, machine: str) -> str | None:
-        """Writes a plan of the candidate's algorithm for MSCCL++'s executor, for these messages. Its kernel has been
-        written before. Returns the plan's file; None if the executor does not run it."""
+    def plans(self, ranges: Sequence[Range], machine: str) -> list[str | None]:
+        """Writes a plan for each range, whose kernel has been written before. Returns the plans' files; None for a range
+        of NCCL, and for one that MSCCL++'s executor does not run."""
+        return list(self._pool.map(self._plan, ranges, itertools.repeat(machine)))
+
+    def _plan(self, one_range: Range, machine: str) -> str | None:
+        one, least, most = one_range.candidate, one_range.least, one_range.most
+        if not one:
+            return None
         given = one.plan.program
         options = [option for option in given.options if option != TARGET]
         program = Program.of(given.source, dict(given.params), given.algorithm, options)
@@ -231,16 +252,23 @@ class _Folder:
         (self._place / file).write_text(json.dumps(plan) + "\n")
         return file
 
-    def _write(self, one: Candidate, machine: str) -> dict[str, Any]:
+    def _compile(self, one: Candidate, machine: str) -> tuple[str, pathlib.Path | None] | CompileError:
+        """Returns the kernel's text and its library, which is None if sources alone are written; or what is wrong."""
+        try:
+            emitted = emitted_of(one.kernel or one.plan.program, self._types, machine)
+        except CompileError as error:
+            return error
+        if self._platform == "none":
+            return emitted, None
+        reducing = operation_flags(emitted, self._ops, self._platform) if reduces(emitted) else []
+        return emitted, build_library(emitted, self._platform, self._architectures, [*reducing, *self._flags])
+
+    def _write(self, one: Candidate, emitted: str, library: pathlib.Path | None) -> dict[str, Any]:
         name = f"{one.plan.name}_{one.plan.ranks}_{len(self._made)}"
-        program = one.kernel or one.plan.program
-        emitted = emitted_of(program, self._types, machine)
         (self._place / _LIST).unlink(missing_ok=True)
         (self._place / f"{name}.cu").write_text(emitted)
         made: dict[str, Any] = {"kernel": f"{name}.so", "name": one.plan.name}
-        if self._platform != "none":
-            reducing = operation_flags(emitted, self._ops, self._platform) if reduces(emitted) else []
-            library = build_library(emitted, self._platform, self._architectures, [*reducing, *self._flags])
+        if library:
             _replace(self._place / made["kernel"], lambda file: shutil.copy(library, file))
             made["sha256"] = hashlib.sha256((self._place / made["kernel"]).read_bytes()).hexdigest()
         if one.root:
@@ -269,7 +297,7 @@ def _written_ranges(
         ranges = best_ranges(left, sizes, machine, baseline)
         found = [(one, one.others(left, sizes, others)) for one in ranges]
         chosen = {id(one): one for best, near in found for one in [best.candidate, *near] if one}
-        wrong = {number for number, one in chosen.items() if not writer.writes(one, machine, tell)}
+        wrong = set(map(id, writer.wrong(chosen.values(), machine, tell)))
         if not wrong:
             return found
         left = [one for one in left if id(one) not in wrong]
@@ -336,7 +364,7 @@ def make_library(
     place = pathlib.Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     unfinished = place / ".unfinished"
-    with remembering(unfinished):
+    with remembering(unfinished), _threads() as pool:
         if is_default:
             places = [where for where in places if fits(where, tell)]
         tries = params or {}
@@ -347,20 +375,15 @@ def make_library(
             if not any(name in parameters_of(source, options) for source in {source: None for _, source in jobs}):
                 raise UsageError(f"mscclc: no source has a parameter '{name}'")
         groups: dict[tuple[Place, str, int], list[Candidate]] = {}
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            tried = [
-                pool.submit(candidates_of, source, where, tries, options, types, sizes, invariant, tell)
-                for where, source in jobs
-            ]
-            try:
-                for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
-                    for candidate in found.result():
-                        groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
-                    tell(f"{number} of {len(jobs)} done: {source} for {where.ranks} ranks")
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        writer = _Folder(place, platform, architectures, types, ops, flags)
+        tried = [
+            pool.submit(candidates_of, source, where, tries, options, types, sizes, invariant, tell)
+            for where, source in jobs
+        ]
+        for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
+            for candidate in found.result():
+                groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
+            tell(f"{number} of {len(jobs)} done: {source} for {where.ranks} ranks")
+        writer = _Folder(pool, place, platform, architectures, types, ops, flags)
         lists = []
         for (where, collective, root), candidates in groups.items():
             if invariant:
@@ -382,11 +405,12 @@ def make_library(
                 ranges = _written_ranges(writer, calls.candidates, sizes, where.machine, nccl, others, tell)
                 if not ranges:
                     tell(f"left out: {collective}, {calls}: no algorithm is proven")
-                for one, near in ranges:
+                plans = writer.plans([one for one, _ in ranges], where.machine)
+                for (one, near), plan in zip(ranges, plans):
                     entry: dict[str, Any] = {"min": one.least, "max": one.most, **calls.keys}
                     if one.candidate:
                         entry |= writer.fields(one.candidate, one.least, one.most)
-                        if plan := writer.plan(one.candidate, one.least, one.most, where.machine):
+                        if plan:
                             entry["plan"] = plan
                     else:
                         entry |= {"nccl": True, **({"root": root} if root else {})}
