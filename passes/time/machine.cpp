@@ -235,9 +235,20 @@ std::uint32_t namedNodes(const ir::Program &program) {
 
 namespace {
 
+/// Parses JSON. A field that an object has twice is an error.
 json parseJson(std::string_view text) {
+  std::vector<std::set<std::string>> fields; // of each object around the place that is read
+  const auto checkOnce = [&](int, json::parse_event_t event, const json &value) {
+    if (event == json::parse_event_t::object_start)
+      fields.emplace_back();
+    else if (event == json::parse_event_t::object_end)
+      fields.pop_back();
+    else if (event == json::parse_event_t::key && !fields.back().insert(value.get<std::string>()).second)
+      fail("'" + ir::printable(value.get<std::string>()) + "' is given twice");
+    return true;
+  };
   try {
-    return json::parse(text);
+    return json::parse(text, checkOnce);
   } catch (const json::exception &error) {
     fail(wordsOf(error));
   }
