@@ -50,9 +50,14 @@ std::string scheduleColumns(const TimedSchedule &row) {
   return text;
 }
 
-/// True if --synthesize found different algorithms for different sizes.
-bool hasAlgorithms(const Job &job) {
+/// True if --synthesize made different programs for different sizes.
+bool isMixed(const Job &job) {
   return std::ranges::any_of(job.timed, [&](const TimedSchedule &row) { return row.program != job.program.name; });
+}
+
+/// Returns the program's name, or the collective's name if programs differ.
+const std::string &nameOf(const Job &job) {
+  return isMixed(job) ? job.program.collective.name : job.program.name;
 }
 
 std::string table(const Job &job, const TimedOn &on) {
@@ -61,15 +66,14 @@ std::string table(const Job &job, const TimedOn &on) {
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.choices.has_value(); });
   const bool isPublished =
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.published.has_value(); });
-  const bool isMixed = hasAlgorithms(job);
-  std::string text = headOf(job, on, isMixed ? job.program.collective.name : job.program.name) + "\n";
+  std::string text = headOf(job, on, nameOf(job)) + "\n";
   char line[256];
   std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s", "size", "time", "algbw", "busbw", "bound by",
                 "links alone", "latencies alone");
   text += line;
   text += isScheduled ? "  protocol instances blocks   step" : "";
   text += isPublished ? "         NCCL" : "";
-  text += isMixed ? "  program\n" : "\n";
+  text += isMixed(job) ? "  program\n" : "\n";
   for (const TimedSchedule &row : job.timed) {
     const time::Estimate &estimate = row.estimate;
     const double bandwidth = algorithmBandwidth(estimate);
@@ -83,7 +87,7 @@ std::string table(const Job &job, const TimedOn &on) {
       std::snprintf(line, sizeof line, " %12s", row.published ? shownTime(*row.published).c_str() : "-");
       text += line;
     }
-    text += isMixed ? "  " + ir::printable(row.program) + "\n" : "\n";
+    text += isMixed(job) ? "  " + ir::printable(row.program) + "\n" : "\n";
   }
   text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the "
           "same\n";
@@ -141,7 +145,7 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on) {
     if (timed.published)
       rows.back()["nccl_us"] = *timed.published / 1e3;
   }
-  nlohmann::ordered_json whole = {{"program", job.program.name},
+  nlohmann::ordered_json whole = {{"program", nameOf(job)},
                                   {"machine", on.machine.name},
                                   {"runner", on.runner == time::Runner::Executor ? "executor" : "kernel"}};
   if (const auto bytes = scheduledFor(job); bytes && !job.each)
