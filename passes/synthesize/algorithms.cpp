@@ -314,23 +314,17 @@ void exchange(Statements &to) {
 /// as one piece.
 void exchangeLevels(Statements &to) {
   const std::uint32_t gpus = to.ranksPerNode(), nodes = to.nodes(), size = to.factor();
-  const auto output = [](std::uint32_t rank, std::uint32_t index, std::uint32_t count) {
-    return RankChunk{rank, ir::BufferKind::Output, index, count};
-  };
   for (std::uint32_t node = 0; node < nodes; ++node)
     for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
       for (std::uint32_t step = 0; step < nodes; ++step) {
         const std::uint32_t other = (node + step) % nodes, receiver = other * gpus + gpu;
-        const RankChunk gathered =
-            step == 0 ? output(receiver, node * gpus * size, gpus * size) : to.scratch(node * gpus + gpu, gpus * size);
-        for (std::uint32_t from = 0; from < gpus; ++from) {
-          RankChunk place = gathered;
-          place.index += from * size;
-          place.size = size;
-          to.copy(place, {node * gpus + from, ir::BufferKind::Input, receiver * size, size});
-        }
+        const RankChunk result{receiver, ir::BufferKind::Output, node * gpus * size, gpus * size};
+        const RankChunk gathered = step == 0 ? result : to.scratch(node * gpus + gpu, gpus * size);
+        for (std::uint32_t from = 0; from < gpus; ++from)
+          to.copy({gathered.rank, gathered.buffer, gathered.index + from * size, size},
+                  {node * gpus + from, ir::BufferKind::Input, receiver * size, size});
         if (step != 0)
-          to.copy(output(receiver, node * gpus * size, gpus * size), gathered);
+          to.copy(result, gathered);
       }
 }
 
