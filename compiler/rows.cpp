@@ -104,8 +104,7 @@ bool chooseOncePerRank(Job &job) {
     return false;
   if (passes::time::cannotRun(job.program, on->machine))
     return true;
-  const std::uint64_t asked = job.each ? job.each->bytes : job.options.messageSize,
-                      bytes = nearestSize(job.program, asked != 0 ? asked : usuallyScheduledFor);
+  const std::uint64_t bytes = nearestSize(job.program, sizeToSchedule(job));
   const auto without = timeOf(job, *on, bytes);
   choice = ir::OncePerRank::On;
   const auto with = timeOf(job, *on, bytes);

@@ -101,15 +101,13 @@ bool Session::steps() {
     return false;
   if (output_.subject == Subject::Source)
     return output_.write(job_) && writeDependencies();
-  // The synthesis makes another algorithm for each size.
-  const bool loadsEach = job_.input.kind == InputKind::Synthesis;
-  if (!loadsEach && !load())
+  if (!isSynthesized() && !load())
     return false;
   const std::vector<std::uint64_t> sizes = sizesOfSchedules();
   if (diags_.hasErrors())
     return false;
   if (sizes.empty())
-    return (!loadsEach || load()) && schedule() && writeDependencies();
+    return schedule() && writeDependencies();
   const ir::Program given = job_.program;
   for (const std::uint64_t &bytes : sizes) {
     job_.program = given;
@@ -118,7 +116,7 @@ bool Session::steps() {
     meaning_.reset();
     proof_.reset();
     job_.each = {bytes, &bytes == &sizes.back()};
-    if ((loadsEach && !load()) || !schedule())
+    if (!schedule())
       return false;
   }
   return writeDependencies();
@@ -126,14 +124,17 @@ bool Session::steps() {
 
 /// Returns the message sizes for which the program is scheduled separately; empty if one schedule is used for all.
 std::vector<std::uint64_t> Session::sizesOfSchedules() {
-  const bool isScheduled = job_.input.kind == InputKind::Synthesis || !job_.program.movement.statements.empty();
+  const bool isScheduled = isSynthesized() || !job_.program.movement.statements.empty();
   if (!output_.schedulesEach || options_.messageSize != 0 || options_.hasPasses || !isScheduled)
     return {};
   return options_.messageSizes.empty() ? timedSizes(job_) : options_.messageSizes;
 }
 
-/// Runs the passes and the proof, and writes the output.
+/// Runs the passes and the proof, and writes the output. A synthesis makes its program here, as each size may have
+/// another algorithm.
 bool Session::schedule() {
+  if (isSynthesized() && !load())
+    return false;
   for (const auto step : {&Session::transform, &Session::checkMachine, &Session::prove})
     if (!(this->*step)())
       return false;
@@ -150,11 +151,10 @@ bool Session::writeDependencies() {
 }
 
 bool Session::load() {
-  const bool isSynthesized = job_.input.kind == InputKind::Synthesis;
   // The text may have gigabytes. It is moved out of the job, so that its memory is released after loading.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   std::optional<ir::Program> program =
-      isSynthesized ? synthesize(job_) : loadProgram(options_, std::move(input), diags_, times_, files_);
+      isSynthesized() ? synthesize(job_) : loadProgram(options_, std::move(input), diags_, times_, files_);
   if (!program || diags_.hasErrors())
     return false;
   job_.program = std::move(*program);
@@ -162,7 +162,7 @@ bool Session::load() {
   if (!checkIncluded(options_, files_, diags_))
     return false;
   nameProgram();
-  if (isSynthesized && output_.keepsCalls)
+  if (isSynthesized() && output_.keepsCalls)
     job_.synthesized = job_.program;
   return settleSplit(job_) && settleRows(job_);
 }
@@ -344,11 +344,10 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
 /// Makes the choices that a program of statements leaves open. Afterwards, some passes may already have run on the
 /// program. Their time is not counted as time of the choice.
 bool Session::choose(const TimedOn &on, Progress &progress) {
-  const std::uint64_t given = job_.each ? job_.each->bytes : options_.messageSize;
+  const std::uint64_t given = job_.givenSize(), bytes = sizeToSchedule(job_);
   if (given != 0 && (given < job_.program.minMessageSize || given > job_.program.maxMessageSize))
     return diags_.report(diag::message_size_not_taken, {},
                          {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
-  const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usuallyScheduledFor);
   // With --blocks-by-size, each launch chooses its number of instances, so the schedule has one instance. This excludes
   // programs of several nodes, because they have ports.
   if (options_.blocksBySize && on.runner == passes::time::Runner::Kernel &&

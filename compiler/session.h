@@ -74,6 +74,7 @@ private:
     return (options_.verify || narrowsOnce() || ir::info(job_.program.collective.kind).hasRows) &&
            output_.proof != Proof::None;
   }
+  bool isSynthesized() const { return job_.input.kind == InputKind::Synthesis; }
   bool narrowsOnce() const { return job_.program.movement.accumulate != ir::Accumulate::Narrow; }
   void settleAccumulate();
   void keepCalls(passes::PassManagerOptions &options);

@@ -38,9 +38,7 @@ std::optional<ir::Program> synthesize(Job &job) {
   constexpr std::uint64_t most = 1024;
   if (on->machine.gpus() > most)
     return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 1024 GPUs"});
-  const std::uint64_t given = job.each ? job.each->bytes : options.messageSize;
-  const passes::schedule::ChooseOptions chooseOptions =
-      chooseOptionsOf(job, *on, given != 0 ? given : usuallyScheduledFor, /*keeps=*/true);
+  const passes::schedule::ChooseOptions chooseOptions = chooseOptionsOf(job, *on, sizeToSchedule(job), /*keeps=*/true);
   std::string why;
   std::optional<synthesize_room::Synthesis> made = synthesize_room::synthesize(kind, options.root, chooseOptions, why);
   if (!made)

@@ -66,6 +66,7 @@ std::string table(const Job &job, const TimedOn &on) {
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.choices.has_value(); });
   const bool isPublished =
       std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.published.has_value(); });
+  const bool hasPrograms = isMixed(job);
   std::string text = headOf(job, on, nameOf(job)) + "\n";
   char line[256];
   std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s", "size", "time", "algbw", "busbw", "bound by",
@@ -73,7 +74,7 @@ std::string table(const Job &job, const TimedOn &on) {
   text += line;
   text += isScheduled ? "  protocol instances blocks   step" : "";
   text += isPublished ? "         NCCL" : "";
-  text += isMixed(job) ? "  program\n" : "\n";
+  text += hasPrograms ? "  program\n" : "\n";
   for (const TimedSchedule &row : job.timed) {
     const time::Estimate &estimate = row.estimate;
     const double bandwidth = algorithmBandwidth(estimate);
@@ -87,7 +88,7 @@ std::string table(const Job &job, const TimedOn &on) {
       std::snprintf(line, sizeof line, " %12s", row.published ? shownTime(*row.published).c_str() : "-");
       text += line;
     }
-    text += isMixed(job) ? "  " + ir::printable(row.program) + "\n" : "\n";
+    text += hasPrograms ? "  " + ir::printable(row.program) + "\n" : "\n";
   }
   text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the "
           "same\n";

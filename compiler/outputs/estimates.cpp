@@ -104,6 +104,10 @@ std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes) {
   return std::min(std::max<std::uint64_t>({1, bytes, program.minMessageSize}), program.maxMessageSize);
 }
 
+std::uint64_t sizeToSchedule(const Job &job) {
+  return job.givenSize() != 0 ? job.givenSize() : nearestSize(job.program, usuallyScheduledFor);
+}
+
 std::optional<TimedLaunch> oneLaunch(Job &job, time::Detail detail, const time::TracedLaunch &like) {
   auto on = timedOn(job, like.machine);
   if (!on)

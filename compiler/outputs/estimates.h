@@ -37,6 +37,10 @@ passes::schedule::ChooseOptions chooseOptionsOf(const Job &job, const TimedOn &o
 /// Returns the message size nearest to `bytes` that the program takes, in bytes.
 std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 
+/// Returns the message size for which the program is scheduled, in bytes: the given one, else the nearest to the usual
+/// one that the program takes.
+std::uint64_t sizeToSchedule(const Job &job);
+
 /// Returns the message sizes to time, in bytes: those of --size, else `usual`. If neither is given, an output with an
 /// Output::usualSize gets the size of --message-size or this usual size. Other outputs get a few sizes from 1 KiB to 1
 /// GiB. If the program does not take a size, reports this and returns no sizes.

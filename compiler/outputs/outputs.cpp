@@ -63,6 +63,10 @@ passes::Target Job::passTarget() const {
   return wanted;
 }
 
+std::uint64_t Job::givenSize() const {
+  return each ? each->bytes : options.messageSize;
+}
+
 int Job::optLevel() const {
   const bool forKernel = options.output->proof == Proof::OfKernel ||
                          (options.target == "none" && options.output->judgesPlan && input.kind != InputKind::Plan);

@@ -125,6 +125,8 @@ struct Job {
   /// The document that say() received while `inTable`; null if it received none.
   std::shared_ptr<const nlohmann::ordered_json> document = {};
 
+  /// Returns the message size that options give to schedule for, in bytes; 0 if they give none.
+  std::uint64_t givenSize() const;
   /// Returns the optimization level: that of the options, or a default. The default for a plan is 0, so that it stays
   /// as it is. The default is 1 if the user's program states its own sync. It is 2 if the compiler made the sync, and
   /// for kernels, which are not compared with the output of another tool. A program that is proven or estimated with
